@@ -1,0 +1,48 @@
+"""What a transport is to the rest: a `Channel` that carries messages, and a `Receiver` that is told of them."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from ..errors import MCPError
+from ..jsonrpc import InvalidMessage, Message, RequestId
+
+
+class Receiver(Protocol):
+    """Whoever is told what a channel brings. Its methods are called on the channel's event loop, and never block."""
+
+    def received(self, message: Message) -> None:
+        """One message, in the order of the wire."""
+
+    def received_invalid(self, error: InvalidMessage) -> None:
+        """Something that is no message, where the transport cannot answer that itself."""
+
+    def disconnected(self, error: MCPError | None) -> None:
+        """The channel has ended: with the reason why, or None where this side closed it. Called once."""
+
+
+class Channel(Protocol):
+    """One end of a way that carries messages."""
+
+    async def open(self, receiver: Receiver) -> None:
+        """Begin. From here on the receiver is told of whatever comes.
+
+        Raises:
+            ConnectError: there is no way.
+        """
+
+    async def send(self, message: Message, *, about: RequestId | None = None) -> None:
+        """Send a message; return when it is on its way (slowly, where the other side reads slowly).
+
+        Args:
+            message: what to send.
+            about: the other side's request that the message belongs to, for transports that keep a way open for each.
+
+        Raises:
+            ConnectionLost: the channel has ended.
+            LimitExceeded: the message is larger than `Limits.message`.
+            Unserializable: it holds something that JSON cannot say.
+        """
+
+    async def close(self) -> None:
+        """End it, within bounds, whatever the other side does. May be called again."""
