@@ -80,7 +80,7 @@ class Unserializable(MCPError):
     """A message holds something that JSON cannot say."""
 
 
-def load(data: bytes | bytearray | memoryview | str) -> Message | list[Message | InvalidMessage]:
+def load(data: bytes | bytearray | str) -> Message | list[Message | InvalidMessage]:
     """Read one message, or a batch as a list in which what is invalid stands as an `InvalidMessage`.
 
     Raises:
@@ -169,5 +169,5 @@ def dump(message: Message) -> bytes:
             body["error"] = error
     try:
         return to_json(body, by_alias=True, exclude_none=True, inf_nan_mode="null")
-    except ValueError as error:
-        raise Unserializable(f"This cannot be sent as JSON: {error}") from None
+    except ValueError as reason:
+        raise Unserializable(f"This cannot be sent as JSON: {reason}") from None

@@ -1,0 +1,1 @@
+"""What is said: no I/O, no clock, no event loop."""

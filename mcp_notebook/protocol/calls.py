@@ -1,0 +1,120 @@
+"""What a call can be, and the numbered log of what it has said. Pure data: no clock, no loop."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Literal, TypeAlias
+
+from ..types import CallToolResult, LogMessage, Progress
+
+
+class CallState(StrEnum):
+    """The state of a call, as the calling side knows it."""
+
+    RUNNING = "running"
+    INPUT_REQUIRED = "input_required"
+    """A question of the server's waits for its answer."""
+    COMPLETED = "completed"
+    """There is a result; a tool that reports an error has completed, too."""
+    FAILED = "failed"
+    """There is an error in its place."""
+    CANCELLED = "cancelled"
+
+    @property
+    def terminal(self) -> bool:
+        """Whether nothing can follow."""
+        return self in TERMINAL
+
+
+class Occurrence(StrEnum):
+    """What can happen to a call."""
+
+    ASKED = "asked"
+    ANSWERED = "answered"
+    RESULT = "result"
+    ERROR = "error"
+    CANCEL = "cancel"
+
+
+_ENDS = {
+    Occurrence.RESULT: CallState.COMPLETED,
+    Occurrence.ERROR: CallState.FAILED,
+    Occurrence.CANCEL: CallState.CANCELLED,
+}
+TRANSITIONS: Mapping[CallState, Mapping[Occurrence, CallState]] = {
+    CallState.RUNNING: {Occurrence.ASKED: CallState.INPUT_REQUIRED, **_ENDS},
+    CallState.INPUT_REQUIRED: {Occurrence.ANSWERED: CallState.RUNNING, **_ENDS},
+    CallState.COMPLETED: {},
+    CallState.FAILED: {},
+    CallState.CANCELLED: {},
+}
+"""Every way a call can go. What is not in the table does not happen: it changes nothing."""
+
+TERMINAL = frozenset(state for state, ways in TRANSITIONS.items() if not ways)
+
+
+EventKind: TypeAlias = Literal["progress", "log", "question", "answer", "dropped", "outcome"]
+
+
+@dataclass(frozen=True, slots=True)
+class CallEvent:
+    """One thing that a call has said.
+
+    `data` is a `Progress`, a `LogMessage`, the question's parameters, the answer, how many log lines were dropped, or
+    the outcome (a result or an exception), as `kind` says.
+    """
+
+    number: int
+    kind: EventKind
+    data: Progress | LogMessage | CallToolResult | BaseException | int | Any
+
+
+class CallLog:
+    """The numbered log: in order, bounded, read by cursor.
+
+    Only the latest progress is kept; log lines beyond the bound give way, the oldest first, and a reader who missed
+    some is told how many. Questions and the outcome are never dropped.
+    """
+
+    def __init__(self, bound: int) -> None:
+        self._bound = bound
+        self._events: deque[CallEvent] = deque()
+        self._last = 0
+        self._lines = 0
+        self._dropped: list[int] = []
+
+    @property
+    def last(self) -> int:
+        """The number of the newest event; 0 before the first."""
+        return self._last
+
+    def append(self, kind: EventKind, data: Any) -> CallEvent:
+        """Say something."""
+        self._last += 1
+        event = CallEvent(self._last, kind, data)
+        if kind == "progress":
+            self._drop_first("progress")
+        elif kind == "log":
+            self._lines += 1
+            if self._lines > self._bound:
+                self._lines -= 1
+                self._dropped.append(self._drop_first("log"))
+                del self._dropped[: -self._bound]
+        self._events.append(event)
+        return event
+
+    def since(self, cursor: int) -> list[CallEvent]:
+        """What came after the event of that number, as far as it is kept; a marker stands first for what is not."""
+        events = [event for event in self._events if event.number > cursor]
+        missed = sum(number > cursor for number in self._dropped)
+        return [CallEvent(cursor, "dropped", missed), *events] if missed else events
+
+    def _drop_first(self, kind: EventKind) -> int:
+        for index, event in enumerate(self._events):
+            if event.kind == kind:
+                del self._events[index]
+                return event.number
+        return 0

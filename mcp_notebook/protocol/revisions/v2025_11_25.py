@@ -1,0 +1,15 @@
+"""Revision 2025-11-25: icons, URL elicitation, tools in sampling, tasks. Source: its changelog."""
+
+from dataclasses import replace
+
+from . import v2025_06_18 as before
+
+REVISION = replace(
+    before.REVISION,
+    name="2025-11-25",
+    client_capabilities=before.REVISION.client_capabilities | {"tasks"},
+    server_capabilities=before.REVISION.server_capabilities | {"tasks"},
+    omit={},
+    elicitation_modes=frozenset({"form", "url"}),
+    sampling_tools=True,
+)

@@ -1,0 +1,46 @@
+"""Results as a revision knows them: what it lacks is left out, or told as text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..types import AudioContent, CallToolResult, GetPromptResult, ResourceLink, Result, TextContent
+from .revision import Revision
+
+
+def shape(revision: Revision, method: str, result: Result) -> Any:
+    """What to send as the result of `method`: the model itself, or JSON data without what the revision lacks."""
+    if isinstance(result, CallToolResult):
+        result = _with_known_blocks(revision, result)
+    elif isinstance(result, GetPromptResult):
+        result = _with_known_messages(revision, result)
+    omit = revision.omit.get(method)
+    if omit is None:
+        return result
+    return result.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=omit)
+
+
+def _with_known_blocks(revision: Revision, result: CallToolResult) -> CallToolResult:
+    if all(block.type in revision.content_types for block in result.content):
+        return result
+    return result.model_copy(update={"content": [known_block(revision, block) for block in result.content]})
+
+
+def _with_known_messages(revision: Revision, result: GetPromptResult) -> GetPromptResult:
+    if all(message.content.type in revision.content_types for message in result.messages):
+        return result
+    messages = [
+        message.model_copy(update={"content": known_block(revision, message.content)}) for message in result.messages
+    ]
+    return result.model_copy(update={"messages": messages})
+
+
+def known_block(revision: Revision, block: Any) -> Any:
+    """The block itself, or text in its place where the revision has no such blocks."""
+    if block.type in revision.content_types:
+        return block
+    if isinstance(block, ResourceLink):
+        return TextContent(text=f"{block.label}: {block.uri}")
+    if isinstance(block, AudioContent):
+        return TextContent(text=f"[{block.mime_type}, which this protocol revision cannot carry]")
+    return TextContent(text=f"[content of type {block.type!r}, which this protocol revision cannot carry]")

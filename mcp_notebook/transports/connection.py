@@ -1,0 +1,332 @@
+"""A `Connection` drives one `Peer` over one `Channel` with the event loop: futures, time limits, handlers at work."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ..errors import ConnectionLost, MCPError, ProtocolError, RequestTimeout
+from ..jsonrpc import INTERNAL_ERROR, ErrorResponse, InvalidMessage, Message, Notification, Request, RequestId
+from ..limits import DEFAULT_LIMITS, Limits
+from ..protocol.peer import (
+    Answered,
+    Asked,
+    Faulty,
+    Ignored,
+    Incoming,
+    Outgoing,
+    Peer,
+    Progressed,
+    Refused,
+    Told,
+    Withdrawn,
+)
+from .base import Channel
+
+logger = logging.getLogger(__name__)
+
+OnProgress = Callable[[dict[str, Any]], None]
+FLUSH = 1.0
+"""Seconds that `close` gives to what is still being sent."""
+
+
+class Handler(Protocol):
+    """Whoever answers for this end."""
+
+    async def on_request(self, request: Request) -> Any:
+        """Answer: a result, or a ProtocolError raised. Cancelled where the other side no longer wants it."""
+
+    def on_notification(self, notification: Notification) -> None:
+        """Take note. Never blocks."""
+
+    def on_fault(self, reason: str) -> None:
+        """The other side broke a rule of the protocol; nothing more than a warning."""
+
+    def on_disconnected(self, error: MCPError | None) -> None:
+        """The connection has ended; None where this end closed it."""
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """What the loop keeps for a request of ours. Times are the loop's, in seconds."""
+
+    future: asyncio.Future[Any]
+    silence: float | None
+    total: float | None
+    started: float
+    heard: float
+    on_progress: OnProgress | None
+    timer: asyncio.TimerHandle | None = None
+
+    def due(self) -> float | None:
+        """When this has waited too long."""
+        ends = [
+            since + limit
+            for since, limit in ((self.heard, self.silence), (self.started, self.total))
+            if limit is not None
+        ]
+        return min(ends) if ends else None
+
+
+class Connection:
+    """One end of a conversation at work. All of it happens on one event loop."""
+
+    def __init__(self, channel: Channel, handler: Handler, *, limits: Limits = DEFAULT_LIMITS) -> None:
+        self.channel = channel
+        self.limits = limits
+        self._handler = handler
+        self._peer = Peer()
+        self._background: set[asyncio.Task[Any]] = set()
+        self._questions = 0
+        self._question_began = 0.0
+        self._ended = False
+        self._error: MCPError | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether the connection is over."""
+        return self._ended
+
+    async def open(self) -> None:
+        """Begin. Raises ConnectError."""
+        self._loop = asyncio.get_running_loop()
+        await self.channel.open(self)
+
+    async def close(self) -> None:
+        """End it; what is still waiting gets a ConnectionLost."""
+        if self._background:
+            await asyncio.wait(set(self._background), timeout=FLUSH)
+        await self.channel.close()
+        self.disconnected(None)
+
+    # Asking
+
+    async def request(
+        self,
+        method: str,
+        params: dict[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
+        total: float | None = None,
+        on_progress: OnProgress | None = None,
+        on_sent: Callable[[RequestId], None] | None = None,
+    ) -> Any:
+        """Ask, and wait for the answer. Cancelling the wait tells the other side.
+
+        Args:
+            method: the method.
+            params: its parameters, as JSON data.
+            timeout: seconds of silence that are borne; progress starts them anew. None: no limit.
+            total: seconds in all. None: no limit.
+            on_progress: called with the parameters of each progress notification; without it none is asked for.
+            on_sent: called with the request's id once it is on its way.
+
+        Returns:
+            The result, as JSON data.
+
+        Raises:
+            ProtocolError: the other side answered with an error.
+            RequestTimeout: a time limit was reached; the other side was told.
+            ConnectionLost: the connection ended first.
+        """
+        if self._ended:
+            raise self._loss()
+        outgoing = self._peer.open(method, params, progress=on_progress is not None)
+        now = self._loop.time()
+        waiting = outgoing.state = _Waiting(self._loop.create_future(), timeout, total, now, now, on_progress)
+        self._arm(outgoing, waiting)
+        try:
+            await self.channel.send(outgoing.request)
+            if on_sent is not None:
+                on_sent(outgoing.id)
+            return await waiting.future
+        except asyncio.CancelledError:
+            self._tell_cancelled(outgoing, "no longer wanted")
+            raise
+        finally:
+            self._peer.abandon(outgoing)
+            if waiting.timer is not None:
+                waiting.timer.cancel()
+            if waiting.future.done() and not waiting.future.cancelled():
+                waiting.future.exception()  # it was told, or is overtaken by the error that is
+
+    async def notify(
+        self, method: str, params: dict[str, Any] | None = None, *, about: RequestId | None = None
+    ) -> None:
+        """Tell. Raises ConnectionLost."""
+        if self._ended:
+            raise self._loss()
+        await self.channel.send(Notification(method, params), about=about)
+
+    def notify_soon(self, method: str, params: dict[str, Any] | None = None) -> None:
+        """Tell, without waiting for it; on a connection that has ended, nothing happens."""
+        if not self._ended:
+            self._spawn(self._send_quietly(Notification(method, params)))
+
+    # Being told: the channel's Receiver
+
+    def received(self, message: Message) -> None:
+        event = self._peer.receive(message)
+        match event:
+            case Answered():
+                _settle(event.outgoing, event.result)
+            case Asked():
+                self._begin_work(event.incoming)
+            case Progressed():
+                self._heard(event.outgoing, event.params)
+            case Told():
+                self._handler.on_notification(event.notification)
+            case Refused():
+                _fail(event.outgoing, event.error.as_error())
+            case Withdrawn():
+                if event.incoming.state is not None:
+                    event.incoming.state.cancel()
+            case Faulty():
+                self._handler.on_fault(event.reason)
+                if event.reply is not None:
+                    self._spawn(self._send_quietly(event.reply))
+            case Ignored():
+                pass
+
+    def received_invalid(self, error: InvalidMessage) -> None:
+        self._handler.on_fault(str(error))
+        if error.id is not None:
+            self._spawn(self._send_quietly(ErrorResponse(error.id, error.code, f"Invalid request: {error}")))
+
+    def disconnected(self, error: MCPError | None) -> None:
+        if self._ended:
+            return
+        self._ended, self._error = True, error
+        outgoing, incoming = self._peer.close()
+        for one in outgoing:
+            _fail(one, self._loss())
+        for one in incoming:
+            if one.state is not None:
+                one.state.cancel()
+        self._handler.on_disconnected(error)
+
+    def _loss(self) -> MCPError:
+        return self._error or ConnectionLost("The connection is closed. Connect again to go on.")
+
+    # Requests of theirs
+
+    def _begin_work(self, incoming: Incoming) -> None:
+        if len(self._peer.incoming) > self.limits.incoming_requests:
+            reply = self._peer.refuse(
+                incoming,
+                INTERNAL_ERROR,
+                f"More than {self.limits.incoming_requests} requests at once; try again later.",
+            )
+            if reply is not None:
+                self._spawn(self._send_quietly(reply))
+            return
+        incoming.state = self._spawn(self._work(incoming))
+
+    async def _work(self, incoming: Incoming) -> None:
+        self._question_begins()
+        try:
+            reply = self._peer.answer(incoming, await self._handler.on_request(incoming.request))
+        except ProtocolError as error:
+            reply = self._peer.refuse(incoming, error.code, error.message, error.data)
+        except asyncio.CancelledError:
+            self._peer.refuse(incoming, INTERNAL_ERROR, "cancelled")
+            raise
+        except Exception:
+            logger.exception("the handler of %r failed", incoming.request.method)
+            reply = self._peer.refuse(incoming, INTERNAL_ERROR, "Internal error")
+        finally:
+            self._question_ends()
+        if reply is not None and not self._ended:
+            await self._send_reply(reply, incoming.id)
+
+    async def _send_reply(self, reply: Message, id: RequestId) -> None:
+        try:
+            await self.channel.send(reply, about=id)
+        except ConnectionLost:
+            pass
+        except MCPError as error:  # too large, or no JSON: the one who asked must hear of it
+            logger.warning("an answer could not be sent: %s", error)
+            await self._send_quietly(ErrorResponse(id, INTERNAL_ERROR, str(error)))
+
+    async def _send_quietly(self, message: Message) -> None:
+        try:
+            await self.channel.send(message)
+        except MCPError as error:
+            logger.debug("not sent: %s", error)
+
+    # Time. While a question of theirs is being answered, our own clocks stand still: a person may need the time.
+
+    def _question_begins(self) -> None:
+        if self._questions == 0:
+            self._question_began = self._loop.time()
+        self._questions += 1
+
+    def _question_ends(self) -> None:
+        self._questions -= 1
+        if self._questions or not self._peer.outgoing:
+            return
+        stood_still = self._loop.time() - self._question_began
+        for outgoing in self._peer.outgoing.values():
+            outgoing.state.started += stood_still
+            outgoing.state.heard += stood_still
+
+    def _arm(self, outgoing: Outgoing, waiting: _Waiting) -> None:
+        due = waiting.due()
+        waiting.timer = None if due is None else self._loop.call_at(due, self._check_time, outgoing, waiting)
+
+    def _check_time(self, outgoing: Outgoing, waiting: _Waiting) -> None:
+        due = waiting.due()
+        if due is None or waiting.future.done():
+            return
+        now = self._loop.time()
+        if self._questions:
+            waiting.timer = self._loop.call_at(
+                now + 0.05 + (waiting.silence or 0) / 10, self._check_time, outgoing, waiting
+            )
+        elif now < due - 0.001:
+            self._arm(outgoing, waiting)
+        else:
+            self._time_out(outgoing, waiting, now)
+
+    def _time_out(self, outgoing: Outgoing, waiting: _Waiting, now: float) -> None:
+        over_all = waiting.total is not None and now - waiting.started >= waiting.total - 0.001
+        seconds = (waiting.total if over_all else waiting.silence) or 0.0
+        what = f"{seconds:g} s in all" if over_all else f"{seconds:g} s"
+        error = RequestTimeout(
+            f"No answer to {outgoing.request.method!r} within {what}; the other side was told to stop. "
+            "Give it longer with timeout=SECONDS.",
+            seconds=seconds,
+        )
+        self._tell_cancelled(outgoing, f"no answer within {what}")
+        if not waiting.future.done():
+            waiting.future.set_exception(error)
+
+    def _heard(self, outgoing: Outgoing, params: dict[str, Any]) -> None:
+        waiting: _Waiting = outgoing.state
+        waiting.heard = self._loop.time()
+        if waiting.on_progress is not None:
+            waiting.on_progress(params)
+
+    def _tell_cancelled(self, outgoing: Outgoing, reason: str) -> None:
+        notification = self._peer.cancel(outgoing, reason)
+        if notification is not None and not self._ended:
+            self._spawn(self._send_quietly(notification))
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = self._loop.create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+        return task
+
+
+def _settle(outgoing: Outgoing, result: Any) -> None:
+    if not outgoing.state.future.done():
+        outgoing.state.future.set_result(result)
+
+
+def _fail(outgoing: Outgoing, error: MCPError) -> None:
+    if not outgoing.state.future.done():
+        outgoing.state.future.set_exception(error)

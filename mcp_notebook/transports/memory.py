@@ -1,0 +1,93 @@
+"""Two channels joined in memory: what one sends the other receives, as the same bytes that any wire would carry."""
+
+from __future__ import annotations
+
+import asyncio
+
+from ..errors import ConnectionLost, LimitExceeded
+from ..jsonrpc import InvalidMessage, Message, RequestId, dump, load
+from ..limits import DEFAULT_LIMITS, Limits
+from .base import Receiver
+
+SENDS_WITHOUT_A_PAUSE = 64
+"""After so many undelivered messages a sender lets the loop deliver them."""
+
+
+class MemoryChannel:
+    """One of two joined ends; both live on the same event loop. `memory_pair` makes them."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._other: MemoryChannel | None = None
+        self._receiver: Receiver | None = None
+        self._early: list[bytes] = []
+        self._on_the_way = 0
+
+    async def open(self, receiver: Receiver) -> None:
+        self._receiver = receiver
+        early, self._early = self._early, []
+        for data in early:
+            self._deliver(data)
+
+    async def send(self, message: Message, *, about: RequestId | None = None) -> None:
+        data = dump(message)
+        if len(data) > self._limits.message:
+            raise too_large(len(data), self._limits)
+        other = self._other
+        if other is None:
+            raise ConnectionLost("The other end in memory is closed.")
+        other._on_the_way += 1
+        asyncio.get_running_loop().call_soon(other._arrive, data)
+        if other._on_the_way >= SENDS_WITHOUT_A_PAUSE:
+            await asyncio.sleep(0)
+
+    async def close(self) -> None:
+        other, self._other = self._other, None
+        self._tell_end(None)
+        if other is not None and other._other is self:
+            # Behind what is still on its way, so that nothing sent before the end is lost.
+            asyncio.get_running_loop().call_soon(other._other_closed)
+
+    def _arrive(self, data: bytes) -> None:
+        self._on_the_way -= 1
+        if self._receiver is None and self._other is not None:
+            self._early.append(data)
+        else:
+            self._deliver(data)
+
+    def _deliver(self, data: bytes) -> None:
+        if self._receiver is None:
+            return
+        try:
+            message = load(data)
+        except InvalidMessage as error:
+            self._receiver.received_invalid(error)
+            return
+        assert not isinstance(message, list)  # our own end sends no batches
+        self._receiver.received(message)
+
+    def _other_closed(self) -> None:
+        self._other = None
+        self._tell_end(ConnectionLost("The other end in memory was closed."))
+
+    def _tell_end(self, error: ConnectionLost | None) -> None:
+        receiver, self._receiver = self._receiver, None
+        if receiver is not None:
+            receiver.disconnected(error)
+
+
+def memory_pair(limits: Limits = DEFAULT_LIMITS) -> tuple[MemoryChannel, MemoryChannel]:
+    """Two channels, each the other's far end."""
+    one, two = MemoryChannel(limits), MemoryChannel(limits)
+    one._other, two._other = two, one
+    return one, two
+
+
+def too_large(size: int, limits: Limits) -> LimitExceeded:
+    """The error for a message that is larger than allowed."""
+    return LimitExceeded(
+        f"A message of {size:,} bytes is larger than the limit of {limits.message:,} bytes. "
+        "Send less at once, or raise the limit: Limits(message=...).",
+        limit="message",
+        allowed=limits.message,
+    )

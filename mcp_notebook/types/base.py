@@ -1,0 +1,76 @@
+"""What all the models share."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+Cursor: TypeAlias = str
+ProgressToken: TypeAlias = str | int
+Role: TypeAlias = Literal["user", "assistant"]
+
+
+class Model(BaseModel):
+    """A thing of the protocol: snake_case here, camelCase on the wire; fields we do not know are kept."""
+
+    model_config = ConfigDict(
+        extra="allow",
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        serialize_by_alias=True,
+        ser_json_inf_nan="null",
+        protected_namespaces=(),
+    )
+
+    def wire(self) -> dict[str, Any]:
+        """As JSON data, without what was left out."""
+        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+class WithMeta(Model):
+    """Something that can carry `_meta`."""
+
+    meta: dict[str, Any] | None = Field(default=None, validation_alias="_meta", serialization_alias="_meta")
+
+
+class Result(WithMeta):
+    """What a request is answered with; alone, an empty result."""
+
+
+class PaginatedResult(Result):
+    """A page of a list; `next_cursor` leads to the next one."""
+
+    next_cursor: Cursor | None = None
+
+
+class Icon(Model):
+    """A picture for a thing. Never fetched by this library."""
+
+    src: str
+    mime_type: str | None = None
+    sizes: list[str] | None = None
+    theme: str | None = None
+
+
+class Named(WithMeta):
+    """A thing with a name for programs, a title for people, and pictures."""
+
+    name: str
+    title: str | None = None
+    icons: list[Icon] | None = None
+
+    @property
+    def label(self) -> str:
+        """What to call it before people."""
+        return self.title or self.name
+
+
+class Annotations(Model):
+    """Hints about a content block or resource: for whom, how important (0 to 1), last modified (ISO 8601)."""
+
+    audience: list[Role] | None = None
+    priority: float | None = None
+    last_modified: str | None = None
