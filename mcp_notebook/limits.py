@@ -24,6 +24,10 @@ class Limits:
     """How long a person (or whatever answers for one) may take over a server's question."""
     shutdown: float = 2.0
     """How long a child process may take to end after each step: closed input, then SIGTERM."""
+    kernel_shutdown: float = 2.0
+    """How long everything in a kernel may take to close when the kernel ends; Jupyter kills it after 2.5 seconds."""
+    linger: float = 0.3
+    """How long a child's last words are waited for once it has ended, and its end once it has closed a pipe."""
     incoming_requests: int = 1000
     """How many requests of one peer are worked on at once; more are refused with an error."""
     handler_threads: int = 64
@@ -34,8 +38,35 @@ class Limits:
     """How much of the end of a child's stderr is kept, to be quoted in errors."""
     call_events: int = 1000
     """How many events of one call are kept; older log lines give way, with a marker."""
+    subscriptions: int = 10_000
+    """How many resources one client may subscribe to."""
     send_buffer: int = 1 * MiB
     """How much may wait to be written to a pipe before senders are slowed down."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DisplayLimits:
+    """How much of a value is shown. The value itself stays whole, and the display says where to find it."""
+
+    text: int = 20_000
+    """Characters of one text."""
+    blocks: int = 50
+    """Content blocks, messages or contents of one result."""
+    rows: int = 200
+    """Rows of a table, or entries at one place of a tree."""
+    columns: int = 30
+    """Columns of a table."""
+    cell: int = 300
+    """Characters of one cell of a table, or of one value in a tree."""
+    nodes: int = 2_000
+    """Values of a tree."""
+    depth: int = 20
+    """Levels of a tree."""
+    choices: int = 20
+    """Allowed values of an argument."""
+    media: int = 5 * MiB
+    """Bytes of one picture or sound that is put into the notebook."""
+
+
 DEFAULT_LIMITS = Limits()
+DISPLAY_LIMITS = DisplayLimits()

@@ -1,0 +1,140 @@
+"""What servers offer: tools, resources, templates, prompts, in lists and one by one."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
+
+from .. import types
+from .data import as_json
+from .letters import excerpt, one_line, size
+from .parts import Card, Part, Text, listing, text
+from .schema_words import Argument, arguments
+
+_NAMED_ARGUMENTS = 8
+_SUMMARY = 160
+
+
+def tools(things: Sequence[types.Tool]) -> list[Part]:
+    """Tools, one a row."""
+    return listing(things, _TOOLS)
+
+
+def resources(things: Sequence[types.Resource]) -> list[Part]:
+    """Resources, one a row."""
+    return listing(things, _RESOURCES)
+
+
+def templates(things: Sequence[types.ResourceTemplate]) -> list[Part]:
+    """Resource templates, one a row."""
+    return listing(things, _TEMPLATES)
+
+
+def prompts(things: Sequence[types.Prompt]) -> list[Part]:
+    """Prompts, one a row."""
+    return listing(things, _PROMPTS)
+
+
+def tool_help(tool: types.Tool) -> list[Part]:
+    """All that is known of one tool, and how to call it."""
+    found = list(arguments(tool.input_schema))
+    shown: list[Part] = text(tool.description, "tool.description", "prose") if tool.description else []
+    shown.append(Text(_call(tool.name, found), "code"))
+    if found:
+        shown += listing(found, _ARGUMENTS)
+    if isinstance(tool.output_schema, dict):
+        given = list(arguments(tool.output_schema))
+        shown += [Text("gives", "label"), *listing(given, _FIELDS)] if given else []
+    shown.append(as_json(tool.input_schema, "input schema", "tool.input_schema"))
+    if tool.output_schema is not None:
+        shown.append(as_json(tool.output_schema, "output schema", "tool.output_schema"))
+    return [Card("", "", shown, name=tool.name, about=_other_name(tool), aside=_hints(tool))]
+
+
+def _call(name: str, found: Sequence[Argument]) -> str:
+    """The magic that calls a tool; what may be left out stands in brackets."""
+    words = [f"{a.name}=…" if a.required else f"[{a.name}=…]" for a in found[:_NAMED_ARGUMENTS]]
+    more = ["…"] if len(found) > _NAMED_ARGUMENTS else []
+    return one_line(" ".join(["%mcp call", shlex.quote(name), *words, *more]))
+
+
+def _other_name(thing: types.Tool) -> str:
+    return thing.label if thing.label != thing.name else ""
+
+
+def _summary(thing: types.Tool | types.Resource | types.ResourceTemplate | types.Prompt) -> str:
+    """The beginning of the description, up to its first empty line; else the title."""
+    first = (thing.description or "").strip().split("\n\n", 1)[0]
+    return excerpt(one_line(first), _SUMMARY) or (thing.title or "")
+
+
+def _arguments(tool: types.Tool) -> str:
+    named = [
+        f"{argument.marked} {argument.type}" for argument in islice(arguments(tool.input_schema), _NAMED_ARGUMENTS + 1)
+    ]
+    return ", ".join([*named[:_NAMED_ARGUMENTS], *(["…"] if len(named) > _NAMED_ARGUMENTS else [])])
+
+
+def _hints(tool: types.Tool) -> str:
+    """What the server says that the tool does, in words."""
+    said = tool.annotations or types.ToolAnnotations()
+    support = tool.execution.task_support if tool.execution else None
+    words = {
+        "only reads": said.read_only_hint,
+        "may destroy": said.destructive_hint and not said.read_only_hint,
+        "safe to repeat": said.idempotent_hint and not said.read_only_hint,
+        "reaches outside": said.open_world_hint,
+        "may run as a task": support == "optional",
+        "runs as a task": support == "required",
+    }
+    return ", ".join(word for word, true in words.items() if true)
+
+
+def _size(resource: types.Resource) -> str:
+    return size(resource.size) if resource.size is not None else ""
+
+
+def _prompt_arguments(prompt: types.Prompt) -> str:
+    found = prompt.arguments or []
+    named = [f"{argument.name}*" if argument.required else argument.name for argument in found[:_NAMED_ARGUMENTS]]
+    return ", ".join([*named, *(["…"] if len(found) > _NAMED_ARGUMENTS else [])])
+
+
+_TOOLS: Mapping[str, Callable[[types.Tool], str]] = {
+    "tool": lambda tool: tool.name,
+    "what it does": _summary,
+    "arguments (* needed)": _arguments,
+    "the server says": _hints,
+}
+_RESOURCES: Mapping[str, Callable[[types.Resource], str]] = {
+    "resource": lambda resource: resource.label,
+    "uri": lambda resource: resource.uri,
+    "type": lambda resource: resource.mime_type or "",
+    "size": _size,
+    "what it holds": _summary,
+}
+_TEMPLATES: Mapping[str, Callable[[types.ResourceTemplate], str]] = {
+    "template": lambda template: template.label,
+    "uri": lambda template: template.uri_template,
+    "type": lambda template: template.mime_type or "",
+    "what it holds": _summary,
+}
+_PROMPTS: Mapping[str, Callable[[types.Prompt], str]] = {
+    "prompt": lambda prompt: prompt.name,
+    "what it is for": _summary,
+    "arguments (* needed)": _prompt_arguments,
+}
+_ARGUMENTS: Mapping[str, Callable[[Argument], str]] = {
+    "argument (* needed)": lambda argument: argument.marked,
+    "type": lambda argument: argument.type,
+    "default": lambda argument: argument.default,
+    "allowed": lambda argument: argument.allowed,
+    "what it means": lambda argument: argument.description,
+}
+_FIELDS: Mapping[str, Callable[[Argument], str]] = {
+    "field": lambda field: field.name,
+    "type": lambda field: field.type,
+    "allowed": lambda field: field.allowed,
+    "what it means": lambda field: field.description,
+}
