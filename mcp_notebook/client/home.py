@@ -11,9 +11,12 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ..errors import ConnectError, ConnectionLost
+
+if TYPE_CHECKING:
+    from .host import Host
 
 T = TypeVar("T")
 Closer: TypeAlias = Callable[[], Awaitable[None]]
@@ -25,6 +28,9 @@ class Home:
     Args:
         loop: the loop; it belongs to whoever runs it.
     """
+
+    host: Host | None = None
+    """Who asks the person there; None where nobody is to be asked."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop

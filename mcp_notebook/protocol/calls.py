@@ -80,11 +80,11 @@ class CallLog:
     """
 
     def __init__(self, bound: int) -> None:
-        self._bound = bound
-        self._events: deque[CallEvent] = deque()
         self._last = 0
-        self._lines = 0
-        self._dropped: list[int] = []
+        self._kept: list[CallEvent] = []
+        self._progress: CallEvent | None = None
+        self._lines: deque[CallEvent] = deque(maxlen=bound)
+        self._dropped: deque[int] = deque(maxlen=bound)
 
     @property
     def last(self) -> int:
@@ -96,25 +96,23 @@ class CallLog:
         self._last += 1
         event = CallEvent(self._last, kind, data)
         if kind == "progress":
-            self._drop_first("progress")
+            self._progress = event
         elif kind == "log":
-            self._lines += 1
-            if self._lines > self._bound:
-                self._lines -= 1
-                self._dropped.append(self._drop_first("log"))
-                del self._dropped[: -self._bound]
-        self._events.append(event)
+            if len(self._lines) == self._lines.maxlen:
+                self._dropped.append(self._lines[0].number)
+            self._lines.append(event)
+        else:
+            self._kept.append(event)
         return event
 
     def since(self, cursor: int) -> list[CallEvent]:
         """What came after the event of that number, as far as it is kept; a marker stands first for what is not."""
-        events = [event for event in self._events if event.number > cursor]
+        if cursor >= self._last:
+            return []
+        latest = [self._progress] if self._progress else []
+        events = sorted(
+            (event for event in (*self._kept, *self._lines, *latest) if event.number > cursor),
+            key=lambda event: event.number,
+        )
         missed = sum(number > cursor for number in self._dropped)
         return [CallEvent(cursor, "dropped", missed), *events] if missed else events
-
-    def _drop_first(self, kind: EventKind) -> int:
-        for index, event in enumerate(self._events):
-            if event.kind == kind:
-                del self._events[index]
-                return event.number
-        return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -10,6 +11,9 @@ from pydantic.alias_generators import to_camel
 Cursor: TypeAlias = str
 ProgressToken: TypeAlias = str | int
 Role: TypeAlias = Literal["user", "assistant"]
+
+REPR_TEXT = 200
+"""How many characters of a text stand in a repr."""
 
 
 class Model(BaseModel):
@@ -24,6 +28,14 @@ class Model(BaseModel):
         ser_json_inf_nan="null",
         protected_namespaces=(),
     )
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """What there is, long text cut short: a repr is read by people."""
+        for name, value in super().__repr_args__():
+            if isinstance(value, str) and len(value) > REPR_TEXT:
+                value = f"{value[:REPR_TEXT]}… ({len(value):,} characters)"
+            if value is not None:
+                yield name, value
 
     def wire(self) -> dict[str, Any]:
         """As JSON data, without what was left out."""

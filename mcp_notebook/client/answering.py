@@ -1,0 +1,141 @@
+"""Answering what servers ask of a client: roots, elicitation, sampling."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from pydantic import ValidationError
+
+from ..errors import InvalidResult, ProtocolError
+from ..jsonrpc import INVALID_PARAMS
+from ..protocol.json_schema import Validator
+from ..protocol.revision import Profile
+from ..types import (
+    ClientCapabilities,
+    CreateMessageParams,
+    CreateMessageResult,
+    ElicitParams,
+    ElicitResult,
+    ListRootsResult,
+    Model,
+    Result,
+    Root,
+    TextContent,
+)
+
+Roots: TypeAlias = Iterable[Root | str | Path] | Callable[[], Any]
+"""Folders (paths or `file://` URIs), or a function that gives them."""
+Elicitation: TypeAlias = Callable[[ElicitParams], Any]
+"""Takes what is asked; gives an ElicitResult, a dict of values (which accepts), or None (which cancels)."""
+Sampling: TypeAlias = Callable[[CreateMessageParams], Any]
+"""Takes what is asked of the model; gives a CreateMessageResult, or the text of one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """The handlers of one client. What has none is not declared, and refused."""
+
+    roots: Roots | None = None
+    elicitation: Elicitation | None = None
+    sampling: Sampling | None = None
+
+    def capabilities(self) -> ClientCapabilities:
+        """What the client declares: what it can do, and no more."""
+        return ClientCapabilities(
+            roots=None if self.roots is None else {"listChanged": True},
+            elicitation=None if self.elicitation is None else {"form": {}},
+            sampling=None if self.sampling is None else {},
+        )
+
+    async def list_roots(self, profile: Profile, params: Model) -> Result:
+        """`roots/list`."""
+        given = self.roots
+        roots = await _resolved(given()) if callable(given) else given
+        return ListRootsResult(roots=[as_root(root) for root in roots or ()])
+
+    async def elicit(self, profile: Profile, params: ElicitParams) -> Result:
+        """`elicitation/create`."""
+        if params.mode not in profile.elicitation_modes():
+            raise ProtocolError(INVALID_PARAMS, f"This client did not declare elicitation mode {params.mode!r}.")
+        assert self.elicitation is not None  # or the capability would not have been declared
+        result = as_elicit_result(await _resolved(self.elicitation(params)))
+        if result.action == "accept":
+            check_answer(params, result)
+        return result
+
+    async def create_message(self, profile: Profile, params: CreateMessageParams) -> Result:
+        """`sampling/createMessage`."""
+        if params.tools is not None or params.tool_choice is not None:
+            raise ProtocolError(INVALID_PARAMS, "This client did not declare the capability 'sampling.tools'.")  # SMP-2
+        assert self.sampling is not None  # or the capability would not have been declared
+        answer = await _resolved(self.sampling(params))
+        if isinstance(answer, str):
+            return CreateMessageResult(content=TextContent(text=answer), model="unknown", stop_reason="endTurn")
+        if isinstance(answer, CreateMessageResult):
+            return answer
+        return CreateMessageResult.model_validate(answer)
+
+
+Answerer = Callable[[Answering, Profile, Any], Awaitable[Result]]
+QUESTIONS: Mapping[str, tuple[type[Model], Answerer]] = {
+    "roots/list": (Model, Answering.list_roots),
+    "elicitation/create": (ElicitParams, Answering.elicit),
+    "sampling/createMessage": (CreateMessageParams, Answering.create_message),
+}
+"""What a server may ask: method -> the form of its parameters, and what answers."""
+
+
+async def answer(answering: Answering, profile: Profile, method: str, raw: dict[str, Any] | None) -> Result:
+    """Answer one question of a server's.
+
+    Raises:
+        ProtocolError: the question is malformed, or asks for what was not declared.
+    """
+    form, answerer = QUESTIONS[method]
+    try:
+        params = form.model_validate(raw or {})
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise ProtocolError(INVALID_PARAMS, f"Invalid params of {method!r}: {where}: {first['msg']}") from None
+    return await answerer(answering, profile, params)
+
+
+def as_root(root: Root | str | Path) -> Root:
+    """A root of a path or URI."""
+    if isinstance(root, Root):
+        return root
+    if isinstance(root, str) and "://" in root:
+        return Root(uri=root)
+    path = Path(root).expanduser().resolve()
+    return Root(uri=path.as_uri(), name=path.name or None)
+
+
+def as_elicit_result(value: Any) -> ElicitResult:
+    """What a handler gave, as the protocol's result."""
+    if isinstance(value, ElicitResult):
+        return value
+    if value is None:
+        return ElicitResult(action="cancel")
+    if isinstance(value, dict):
+        return ElicitResult(action="accept", content=value)
+    raise TypeError(f"an elicitation handler returns an ElicitResult, a dict or None, not {type(value).__name__}")
+
+
+def check_answer(params: ElicitParams, result: ElicitResult) -> None:
+    """Check an accepted answer against what was asked, before it is sent.
+
+    Raises:
+        InvalidResult: it does not fit.
+    """
+    problems = Validator(params.requested_schema).errors(result.content or {})
+    if problems:
+        raise InvalidResult("The answer does not fit what was asked: " + "; ".join(map(str, problems)))
+
+
+async def _resolved(value: Any) -> Any:
+    return await value if inspect.isawaitable(value) else value

@@ -1,0 +1,215 @@
+"""`CallHandle`: one call of a tool, as the calling side sees it."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Callable, Generator
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from ..errors import CallCancelled, MCPError
+from ..jsonrpc import Request
+from ..limits import Limits
+from ..protocol.calls import TRANSITIONS, CallEvent, CallLog, CallState, EventKind, Occurrence
+from ..types import LogMessage, Progress
+from .home import Home
+from .results import ToolResult
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from .session import ClientSession
+
+
+class CallHandle:
+    """A call that has begun. `await` it, or ask it for its `result()`; cancel it; watch its events.
+
+    Attributes:
+        id: a short name for it.
+        server: the server's name.
+        tool: the tool's name.
+        arguments: what it was called with.
+        started: when, in UTC.
+    """
+
+    def __init__(self, home: Home, *, server: str, tool: str, arguments: dict[str, Any], limits: Limits) -> None:
+        self.id = secrets.token_hex(2)
+        self.server = server
+        self.tool = tool
+        self.arguments = arguments
+        self.started = datetime.now(UTC)
+        self.ended: datetime | None = None
+        self._home = home
+        self._limits = limits
+        self._state = CallState.RUNNING
+        self._log: CallLog | None = None
+        self._latest: Progress | None = None
+        self._task: asyncio.Task[Any] | None = None
+        self._future: Future[ToolResult] | None = None
+        self._cancelled_because: str | None = None
+        self._questions = 0
+        self._news: asyncio.Event | None = None
+        self._listeners: list[Callable[[CallHandle, CallEvent], None]] = []
+
+    # For whoever made the call
+
+    @property
+    def status(self) -> CallState:
+        """Where it stands: running, input_required, completed, failed or cancelled."""
+        return self._state
+
+    @property
+    def progress(self) -> Progress | None:
+        """The latest progress, if any was told."""
+        return self._latest
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since it began, up to its end."""
+        return ((self.ended or datetime.now(UTC)) - self.started).total_seconds()
+
+    def done(self) -> bool:
+        """Whether it has ended."""
+        return self._state.terminal
+
+    def result(self, timeout: float | None = None) -> ToolResult:
+        """Wait for the outcome, blocking.
+
+        Args:
+            timeout: seconds to wait; the call goes on when they are over.
+
+        Raises:
+            TimeoutError: the seconds are over.
+            CallCancelled: it was cancelled.
+            MCPError: it failed.
+        """
+        return self._home.wait(self._begun(), timeout)
+
+    def __await__(self) -> Generator[Any, None, ToolResult]:
+        return self._home.settled(self._begun()).__await__()
+
+    def cancel(self, reason: str = "cancelled by the user") -> None:
+        """No longer want it: the server is told to stop. Callable from any thread; a call that has ended stays so."""
+        self._home.loop.call_soon_threadsafe(self._cancel_here, reason)
+
+    async def events(self, after: int = 0) -> AsyncIterator[CallEvent]:
+        """What the call says, in order, up to its outcome: what is kept of it so far first.
+
+        Args:
+            after: the number of the last event that was seen; 0 begins at the beginning.
+        """
+        while True:
+            events, over = await self._home.run(self._next(after))
+            for event in events:
+                after = max(after, event.number)
+                yield event
+            if over:
+                return
+
+    def add_listener(self, listener: Callable[[CallHandle, CallEvent], None]) -> None:
+        """Have a function told of each event, on the connection's loop, where it must not block."""
+        self._listeners.append(listener)
+
+    def __repr__(self) -> str:
+        return f"<CallHandle {self.id}: {self.tool} on {self.server}, {self._state.value}, {self.elapsed:.1f} s>"
+
+    # For the client that makes the call, on its loop
+
+    def begin(self, session: ClientSession, timeout: float | None, total: float | None) -> CallHandle:
+        """Start it on its own."""
+        self._future = self._home.submit(self.run(session, timeout, total))
+        return self
+
+    async def run(self, session: ClientSession, timeout: float | None, total: float | None) -> ToolResult:
+        """Make the call, and wait for its outcome."""
+        self._task = asyncio.current_task()
+        session.calls.add(self)
+        try:
+            raw = await session.connection.request(
+                "tools/call",
+                {"name": self.tool, "arguments": self.arguments},
+                timeout=timeout,
+                total=total,
+                on_progress=self.progressed,
+            )
+            result = session.tool_result(self.tool, raw)
+        except asyncio.CancelledError:
+            self._end(Occurrence.CANCEL, CallCancelled(reason=self._cancelled_because))
+            if self._cancelled_because is None:
+                raise  # whoever waits was cancelled, not the call
+            raise CallCancelled(f"The call was {self._cancelled_because}.", reason=self._cancelled_because) from None
+        except MCPError as error:
+            self._end(Occurrence.ERROR, error)
+            raise
+        finally:
+            session.calls.discard(self)
+        self._end(Occurrence.RESULT, result)
+        return result
+
+    def progressed(self, params: dict[str, Any]) -> None:
+        """The server told how far it is."""
+        try:
+            self._latest = Progress.model_validate(params)
+        except ValidationError:
+            return
+        self._say("progress", self._latest)
+
+    def logged(self, line: LogMessage) -> None:
+        """The server sent a log line."""
+        self._say("log", line)
+
+    def asked(self, request: Request) -> None:
+        """The server asks something."""
+        self._questions += 1
+        self._move(Occurrence.ASKED)
+        self._say("question", request.params)
+
+    def answered(self, answer: Any) -> None:
+        """That was answered."""
+        self._questions -= 1
+        if not self._questions:
+            self._move(Occurrence.ANSWERED)
+        self._say("answer", answer)
+
+    # Within
+
+    def _begun(self) -> Future[ToolResult]:
+        assert self._future is not None, "a handle is given out once its call has begun"
+        return self._future
+
+    def _cancel_here(self, reason: str) -> None:
+        if self._task is not None and not self._state.terminal:
+            self._cancelled_because = reason
+            self._task.cancel()
+
+    def _end(self, occurrence: Occurrence, outcome: Any) -> None:
+        self.ended = datetime.now(UTC)
+        self._move(occurrence)
+        if self._future is not None or self._log is not None:
+            self._say("outcome", outcome)
+
+    def _move(self, occurrence: Occurrence) -> None:
+        self._state = TRANSITIONS[self._state].get(occurrence, self._state)
+
+    def _say(self, kind: EventKind, data: Any) -> None:
+        if self._log is None:
+            self._log = CallLog(self._limits.call_events)
+        event = self._log.append(kind, data)
+        if self._news is not None:
+            self._news.set()
+        for listener in self._listeners:
+            listener(self, event)
+
+    async def _next(self, after: int) -> tuple[list[CallEvent], bool]:
+        while True:
+            if self._log is not None and self._log.last > after:
+                return self._log.since(after), self._state.terminal
+            if self._state.terminal:
+                return [], True
+            news = self._news = self._news or asyncio.Event()
+            await news.wait()
+            if self._news is news:
+                self._news = None

@@ -1,0 +1,430 @@
+"""`Client`: everything one can ask of a server."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Literal, TypeVar
+
+from pydantic import ValidationError
+
+from ..errors import ConnectionLost, InvalidResult, MCPError
+from ..jsonrpc import Notification
+from ..limits import DEFAULT_LIMITS, Limits
+from ..protocol.json_schema import Validator
+from ..protocol.negotiation import known_revision
+from ..protocol.revision import Profile
+from ..protocol.revisions import LATEST_HANDSHAKE
+from ..transports.connection import Connection
+from ..types import (
+    CompleteResult,
+    Completion,
+    Implementation,
+    ListPromptsResult,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
+    ListToolsResult,
+    LoggingLevel,
+    Model,
+    PaginatedResult,
+    Prompt,
+    PromptReference,
+    Reference,
+    Resource,
+    ResourceTemplate,
+    ResourceTemplateReference,
+    Result,
+    Tool,
+)
+from .answering import Answering
+from .calls import CallHandle
+from .home import Home
+from .results import Listing, PromptResult, ReadResult, ToolResult
+from .session import ClientSession
+from .targets import Destination
+from .tools import Tools, check_listed
+
+T = TypeVar("T")
+M = TypeVar("M", bound=Model)
+P = TypeVar("P", bound=PaginatedResult)
+
+State = Literal["new", "connected", "closed", "lost"]
+
+
+def package_version() -> str:
+    """The version of this package; "0" where it runs from a folder."""
+    try:
+        return version("mcp_notebook")
+    except PackageNotFoundError:
+        return "0"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientOptions:
+    """How a client behaves; `connect` documents each."""
+
+    answering: Answering = field(default_factory=Answering)
+    timeout: float | None = None
+    revision: str = LATEST_HANDSHAKE.name
+    limits: Limits = DEFAULT_LIMITS
+    info: Implementation | None = None
+    on_notification: Callable[[Notification], None] | None = None
+
+
+class Client:
+    """A connection to one server, and every verb of the protocol. `connect` makes it.
+
+    It lives on the loop of its home; its methods can be awaited from any loop.
+
+    Attributes:
+        name: what the server is called here.
+        destination: where it leads.
+        tools: the server's tools as functions.
+    """
+
+    def __init__(self, name: str, destination: Destination, home: Home, options: ClientOptions) -> None:
+        self.name = name
+        self.destination = destination
+        self.options = options
+        self.home = home
+        self.tools = Tools(self)
+        self.error: MCPError | None = None
+        """Why the connection was lost, where it was."""
+        self._state: State = "new"
+        self._session: ClientSession | None = None
+        self._tools: dict[str, Tool] | None = None
+        self._validators: dict[str, Validator] = {}
+        self._listeners: list[Callable[[Notification], None]] = []
+
+    # The connection
+
+    @property
+    def state(self) -> State:
+        """Where the connection stands."""
+        return self._state
+
+    @property
+    def profile(self) -> Profile:
+        """What was negotiated: revision, capabilities, names, instructions."""
+        return self.session.profile
+
+    @property
+    def session(self) -> ClientSession:
+        """The connection at work.
+
+        Raises:
+            ConnectionLost: there is none.
+        """
+        if self._session is None or self._state != "connected":
+            raise self.error or ConnectionLost(
+                f"{self.name} is not connected. Connect it, or `await client.reconnect()`."
+            )
+        return self._session
+
+    async def open(self) -> Client:
+        """Connect. Raises ConnectError; an open client stays as it is."""
+        await self._run(self._open())
+        return self
+
+    async def close(self) -> None:
+        """End the connection, and the server's process where there is one. May be called again."""
+        await self._run(self._close())
+
+    async def reconnect(self) -> Client:
+        """End the connection, and make it anew. Raises ConnectError."""
+        await self.close()
+        return await self.open()
+
+    async def __aenter__(self) -> Client:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    def __repr__(self) -> str:
+        if self._state != "connected" or self._session is None:
+            return f"<Client {self.name!r}, {self._state}>"
+        return f"<Client {self.name!r}, {self.profile.server_info.label}, {self.profile.revision.name}>"
+
+    def add_listener(self, listener: Callable[[Notification], None]) -> None:
+        """Have a function told of each notification of the server's, on the connection's loop. It must not block."""
+        self._listeners.append(listener)
+
+    # Verbs
+
+    async def ping(self) -> float:
+        """Seconds that the server took to answer."""
+
+        async def ping() -> float:
+            began = time.perf_counter()
+            await self._request("ping", {})
+            return time.perf_counter() - began
+
+        return await self._run(ping())
+
+    async def list_tools(self) -> list[Tool]:
+        """All tools; empty where the server has none."""
+
+        async def listed() -> list[Tool]:
+            tools = await self._list("tools/list", ListToolsResult, lambda page: page.tools)
+            self._tools = {tool.name: tool for tool in tools}
+            self._validators.clear()
+            return tools
+
+        return await self._run(listed())
+
+    async def list_resources(self) -> list[Resource]:
+        """All resources that the server lists."""
+        return await self._run(self._list("resources/list", ListResourcesResult, lambda page: page.resources))
+
+    async def list_resource_templates(self) -> list[ResourceTemplate]:
+        """All resource templates."""
+        return await self._run(
+            self._list("resources/templates/list", ListResourceTemplatesResult, lambda page: page.resource_templates)
+        )
+
+    async def list_prompts(self) -> list[Prompt]:
+        """All prompts."""
+        return await self._run(self._list("prompts/list", ListPromptsResult, lambda page: page.prompts))
+
+    async def call_tool(
+        self, name: str, arguments: Mapping[str, Any] | None = None, *, timeout: float | None = None
+    ) -> ToolResult:
+        """Call a tool, and wait for its result.
+
+        Args:
+            name: the tool's name.
+            arguments: its arguments, as JSON data.
+            timeout: seconds of silence after which the call is given up and the server told; progress starts them
+                anew. By default the client's own.
+
+        Returns:
+            The result. A tool that failed has `.is_error`.
+
+        Raises:
+            ProtocolError: the server knows no such tool, or is at fault.
+            RequestTimeout: nothing was heard for `timeout` seconds.
+            ConnectionLost: the connection ended first.
+            InvalidResult: the answer has not the form that the protocol, or the tool's output schema, gives it.
+        """
+        handle = self._handle(name, arguments)
+        return await self._run(handle.run(self.session, *self._limits(timeout)))
+
+    def begin_call(
+        self, name: str, arguments: Mapping[str, Any] | None = None, *, timeout: float | None = None
+    ) -> CallHandle:
+        """Begin to call a tool, and give its handle at once. Callable from any thread.
+
+        Args: as of `call_tool`.
+        """
+        return self._handle(name, arguments).begin(self.session, *self._limits(timeout))
+
+    async def read_resource(self, uri: str, *, timeout: float | None = None) -> ReadResult:
+        """Read a resource. Raises ProtocolError where there is none."""
+        return await self._ask("resources/read", {"uri": uri}, ReadResult, timeout)
+
+    async def subscribe_resource(self, uri: str) -> None:
+        """Be told (by `notifications/resources/updated`) when a resource changes."""
+        await self._ask("resources/subscribe", {"uri": uri}, Result)
+
+    async def unsubscribe_resource(self, uri: str) -> None:
+        """No longer be told."""
+        await self._ask("resources/unsubscribe", {"uri": uri}, Result)
+
+    async def get_prompt(
+        self, name: str, arguments: Mapping[str, str] | None = None, *, timeout: float | None = None
+    ) -> PromptResult:
+        """The messages of a prompt. Its arguments are text."""
+        params: dict[str, Any] = {"name": name}
+        if arguments:
+            params["arguments"] = {
+                key: value if isinstance(value, str) else str(value) for key, value in arguments.items()
+            }
+        return await self._ask("prompts/get", params, PromptResult, timeout)
+
+    async def complete(
+        self, of: str | Reference, argument: str, value: str = "", *, others: Mapping[str, str] | None = None
+    ) -> Completion:
+        """Suggestions for an argument.
+
+        Args:
+            of: a prompt's name, a resource template (which has braces), or a reference.
+            argument: the argument's name.
+            value: what stands in it so far.
+            others: the other arguments as far as they are known.
+        """
+        if isinstance(of, str):
+            of = ResourceTemplateReference(uri=of) if "{" in of or "://" in of else PromptReference(name=of)
+        params: dict[str, Any] = {"ref": of.wire(), "argument": {"name": argument, "value": value}}
+        if others:
+            params["context"] = {"arguments": dict(others)}
+        return (await self._ask("completion/complete", params, CompleteResult)).completion
+
+    async def set_logging_level(self, level: LoggingLevel) -> None:
+        """Have the server send log lines of this level and above only."""
+        await self._ask("logging/setLevel", {"level": level}, Result)
+
+    async def notify_roots_changed(self) -> None:
+        """Tell the server that the roots are others now."""
+        await self._run(self.session.connection.notify("notifications/roots/list_changed"))
+
+    # What is known without asking
+
+    def known_tools(self) -> dict[str, Tool] | None:
+        """The tools by name. Lists them first, blocking, where that can be done here; None where it cannot."""
+        if self._tools is None and self._state == "connected":
+            try:
+                self.home.wait(self.home.submit(self.list_tools()), self.options.limits.request)
+            except RuntimeError:
+                return None  # on the connection's own loop nothing can be awaited here
+        return self._tools
+
+    def validated(self, name: str, raw: Any) -> ToolResult:
+        """A tool's result, checked against its output schema where that is known.
+
+        Raises:
+            InvalidResult: it has not the form.
+        """
+        result = _parsed(ToolResult, raw, f"the tool {name!r}")
+        tool = (self._tools or {}).get(name)
+        if tool is None or tool.output_schema is None or result.is_error:
+            return result  # an error is the tool's own word, and needs no schema
+        if result.structured_content is None:
+            raise InvalidResult(f"The tool {name!r} has an output schema, but its answer holds no structured content.")
+        validator = self._validators.get(name)
+        if validator is None:
+            validator = self._validators[name] = Validator(tool.output_schema)
+        problems = validator.errors(result.structured_content)
+        if problems:
+            told = "; ".join(map(str, problems))
+            raise InvalidResult(f"The answer of the tool {name!r} does not fit its output schema: {told}")
+        return result
+
+    # Within
+
+    async def _run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        return await self.home.run(coroutine)
+
+    async def _open(self) -> None:
+        if self._state == "connected":
+            return
+        options = self.options
+        await self._consent()
+        limits = options.limits
+        if options.timeout is not None:
+            limits = dataclasses.replace(limits, connect=max(options.timeout, limits.connect))
+        session = ClientSession(
+            self.destination.channel(limits),
+            options.answering,
+            limits=limits,
+            on_notification=self._told,
+            on_end=self._ended,
+            validate=self.validated,
+        )
+        self.error, self._tools, self._session = None, None, session
+        try:
+            await session.open(known_revision(options.revision), options.info or default_info())
+        except BaseException:
+            await session.close()
+            self._session, self._state = None, "closed"
+            raise
+        self._state = "connected"
+        self.home.add_closer(self.close)
+
+    async def _consent(self) -> None:
+        """Ask before a command starts, where there is somebody to ask (CON-3)."""
+        host = self.home.host
+        if self.destination.command is not None and host is not None:
+            await host.consent(self.destination.command)
+
+    async def _close(self) -> None:
+        self.home.remove_closer(self.close)
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+        self._state = "closed"
+
+    def _told(self, notification: Notification) -> None:
+        if notification.method == "notifications/tools/list_changed":
+            self._tools = None
+        if self.options.on_notification is not None:
+            self.options.on_notification(notification)
+        for listener in self._listeners:
+            listener(notification)
+
+    def _ended(self, error: MCPError | None) -> None:
+        if error is not None and self._state == "connected":
+            self.error, self._state = error, "lost"
+
+    def _handle(self, name: str, arguments: Mapping[str, Any] | None) -> CallHandle:
+        self.profile.check_server("tools/call")
+        tool = (self._tools or {}).get(name)
+        if tool is not None:
+            check_listed(tool)
+        return CallHandle(
+            self.home, server=self.name, tool=name, arguments=dict(arguments or {}), limits=self.options.limits
+        )
+
+    def _limits(self, timeout: float | None) -> tuple[float, float]:
+        silence = timeout if timeout is not None else self.options.timeout
+        limits = self.options.limits
+        if silence is None:
+            silence = limits.request
+        return silence, max(limits.request_total, silence)
+
+    async def _ask(self, method: str, params: dict[str, Any], form: type[M], timeout: float | None = None) -> M:
+        async def ask() -> M:
+            self.profile.check_server(method)
+            return _parsed(form, await self._request(method, params, timeout), repr(method))
+
+        return await self._run(ask())
+
+    async def _request(self, method: str, params: dict[str, Any], timeout: float | None = None) -> Any:
+        silence, total = self._limits(timeout)
+        connection: Connection = self.session.connection
+        return await connection.request(method, params, timeout=silence, total=total, on_progress=_ignore)
+
+    async def _list(self, method: str, form: type[P], items: Callable[[P], list[T]]) -> list[T]:
+        if not self.profile.server_has(method):
+            return Listing()
+        found: Listing[T] = Listing()
+        async for page in self._pages(method, form):
+            found += items(page)
+        return found
+
+    async def _pages(self, method: str, form: type[P]) -> AsyncIterator[P]:
+        """All pages of a list. An empty cursor leads on like any other; one that comes again leads nowhere."""
+        params: dict[str, Any] = {}
+        seen: set[str] = set()
+        for _ in range(self.options.limits.pages):
+            page = _parsed(form, await self._request(method, params), repr(method))
+            yield page
+            cursor = page.next_cursor
+            if cursor is None:
+                return
+            if cursor in seen:
+                raise InvalidResult(f"The server's {method!r} goes in a circle: the cursor {cursor[:80]!r} came again.")
+            seen.add(cursor)
+            params = {"cursor": cursor}
+        raise InvalidResult(f"The server's {method!r} has more than {self.options.limits.pages} pages (Limits.pages).")
+
+
+def default_info() -> Implementation:
+    """How this client introduces itself."""
+    return Implementation(name="mcp_notebook", title="mcp_notebook", version=package_version())
+
+
+def _ignore(params: dict[str, Any]) -> None:
+    """Progress that nobody watches still shows that the work goes on."""
+
+
+def _parsed(form: type[M], raw: Any, what: str) -> M:
+    try:
+        return form.model_validate(raw)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "its root"
+        raise InvalidResult(f"The server's answer to {what} is broken at {where}: {first['msg']}.") from None

@@ -1,0 +1,108 @@
+"""`connect`: the way to a `Client`."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Generator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..jsonrpc import Notification
+from ..limits import DEFAULT_LIMITS, Limits
+from ..protocol.negotiation import known_revision
+from ..protocol.revisions import LATEST_HANDSHAKE
+from ..types import ElicitParams, Implementation
+from .answering import Answering, Elicitation, Roots, Sampling
+from .client import Client, ClientOptions
+from .home import Home, current_home
+from .targets import destination
+
+
+def connect(
+    target: Any,
+    *,
+    name: str | None = None,
+    env: Mapping[str, str] | None = None,
+    cwd: str | Path | None = None,
+    timeout: float | None = None,
+    revision: str = LATEST_HANDSHAKE.name,
+    roots: Roots | None = None,
+    elicitation: Elicitation | None = None,
+    sampling: Sampling | None = None,
+    on_notification: Callable[[Notification], None] | None = None,
+    client_info: Implementation | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Connecting:
+    """Connect to a server: `client = await connect(...)`, or `async with connect(...) as client:`.
+
+    Args:
+        target: a command (a list of words, a `Command`, or a line), a `Server` of this process, or an entry of an
+            `mcp.json` file.
+        name: what to call the server here.
+        env: additions to the environment of a command.
+        cwd: the folder a command runs in.
+        timeout: seconds of silence after which a request is given up; 60 by default.
+        revision: the protocol revision to propose.
+        roots: folders that the server may work in, or a function that gives them.
+        elicitation: answers the server's questions: takes `ElicitParams`, gives a dict of values to accept, an
+            `ElicitResult`, or None to cancel. In a notebook the person is asked by default.
+        sampling: stands for a language model: takes `CreateMessageParams`, gives text or a `CreateMessageResult`.
+        on_notification: told of each notification of the server's; it must not block.
+        client_info: how to introduce oneself.
+        limits: the bounds to keep.
+
+    Raises:
+        ConnectError: there is nothing to connect to, or no connection could be made.
+        ConsentDenied: in a notebook, the person did not let the command start.
+        NegotiationError: no revision is common, or `revision` is none.
+    """
+    known_revision(revision)
+    where = destination(target, env=env, cwd=cwd)
+    options = ClientOptions(
+        answering=Answering(roots=roots, elicitation=elicitation, sampling=sampling),
+        timeout=timeout,
+        revision=revision,
+        limits=limits,
+        info=client_info,
+        on_notification=on_notification,
+    )
+    return Connecting(
+        lambda home: Client(name or where.name, where, home, _with_host(options, home, name or where.name))
+    )
+
+
+class Connecting:
+    """A connection to be made: await it for the client, or use it as an asynchronous context."""
+
+    def __init__(self, make: Callable[[Home], Client]) -> None:
+        self._make = make
+        self._client: Client | None = None
+
+    def __await__(self) -> Generator[Any, None, Client]:
+        return self._open().__await__()
+
+    async def __aenter__(self) -> Client:
+        self._client = await self._open()
+        return self._client
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._client is not None:
+            await self._client.close()
+
+    def __repr__(self) -> str:
+        return "<a connection that is not made yet: `client = await connect(...)`>"
+
+    async def _open(self) -> Client:
+        return await self._make(current_home()).open()
+
+
+def _with_host(options: ClientOptions, home: Home, server: str) -> ClientOptions:
+    """Where the place has a person to ask, and the caller gave no function in their place, the person is asked."""
+    host = home.host
+    if host is None or options.answering.elicitation is not None:
+        return options
+
+    async def ask(params: ElicitParams) -> Any:
+        return await host.elicit(server, params)
+
+    return dataclasses.replace(options, answering=dataclasses.replace(options.answering, elicitation=ask))

@@ -1,0 +1,22 @@
+"""What the place around a client (the specification's "host") does for it: it asks the person there."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from ..transports.command import Command
+from ..types import ElicitParams, ElicitResult
+
+
+class Host(Protocol):
+    """The person's side. A notebook has one; a plain program has none and passes handlers of its own."""
+
+    async def consent(self, command: Command) -> None:
+        """Ask whether a command may start.
+
+        Raises:
+            ConsentDenied: it may not, or nobody said so (CON-2).
+        """
+
+    async def elicit(self, server: str, params: ElicitParams) -> ElicitResult:
+        """Ask the person what a server wants to know."""

@@ -1,0 +1,253 @@
+"""What a handler can say and ask while it runs."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+
+import anyio.from_thread
+from pydantic import ValidationError
+
+from ..errors import InvalidResult, UnsupportedFeature
+from ..jsonrpc import RequestId
+from ..protocol.revision import Profile
+from ..types import (
+    LOGGING_LEVELS,
+    CreateMessageParams,
+    CreateMessageResult,
+    ElicitParams,
+    ElicitResult,
+    ListRootsResult,
+    LoggingLevel,
+    ProgressToken,
+    ReadResourceResult,
+    Root,
+    SamplingMessage,
+    TextContent,
+)
+from .delivery import Delivery
+from .elicitation_schema import elicitation_schema, parse_answer
+
+if TYPE_CHECKING:
+    from .session import ServerSession
+
+Data = TypeVar("Data")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[Data]):
+    """What a person did with a question. True where they accepted.
+
+    Attributes:
+        action: "accept", "decline" (they said no) or "cancel" (they said nothing).
+        data: what they filled in, as the type that was asked for; None unless accepted.
+    """
+
+    action: Literal["accept", "decline", "cancel"]
+    data: Data | None = None
+
+    def __bool__(self) -> bool:
+        return self.action == "accept"
+
+
+class Context:
+    """One running request, as its handler sees it. A parameter of a handler that is annotated with it receives it.
+
+    In a synchronous handler, which runs in a thread, the same methods block instead of being awaited.
+    """
+
+    def __init__(
+        self,
+        session: ServerSession,
+        request_id: RequestId,
+        meta: dict[str, Any] | None,
+        delivery: Delivery,
+    ) -> None:
+        self._session = session
+        self._delivery = delivery
+        self._told = -1.0
+        self.request_id = request_id
+        self.meta: dict[str, Any] = meta or {}
+        """The request's `_meta`."""
+
+    @property
+    def profile(self) -> Profile:
+        """What was negotiated with the client."""
+        return self._session.profile
+
+    async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
+        """Tell how far the work is. Nothing is sent where the client did not ask, or where it did not grow.
+
+        Args:
+            progress: how much is done, in a unit of your own; it must grow.
+            total: how much there is to do, in the same unit.
+            message: what is being done.
+        """
+        token: ProgressToken | None = self.meta.get("progressToken")
+        if token is None or progress <= self._told:
+            return
+        self._told = progress
+        params: dict[str, Any] = {"progressToken": token, "progress": progress}
+        if total is not None:
+            params["total"] = total
+        if message is not None:
+            params["message"] = message
+        await self._delivery.tell("notifications/progress", params)
+
+    async def log(self, level: LoggingLevel, data: Any, logger: str | None = None) -> None:
+        """Send a line for the client's log; `data` is any JSON, most often text.
+
+        Raises:
+            ValueError: there is no such level.
+        """
+        if level not in LOGGING_LEVELS:
+            raise ValueError(f"no log level {level!r}; there are {', '.join(LOGGING_LEVELS)}")
+        if not self._session.wants(level):
+            return
+        params: dict[str, Any] = {"level": level, "data": data}
+        if logger is not None:
+            params["logger"] = logger
+        await self._delivery.tell("notifications/message", params)
+
+    async def debug(self, data: Any) -> None:
+        """Log at level "debug"."""
+        await self.log("debug", data)
+
+    async def info(self, data: Any) -> None:
+        """Log at level "info"."""
+        await self.log("info", data)
+
+    async def warning(self, data: Any) -> None:
+        """Log at level "warning"."""
+        await self.log("warning", data)
+
+    async def error(self, data: Any) -> None:
+        """Log at level "error"."""
+        await self.log("error", data)
+
+    async def elicit(self, message: str, schema: type[Data] | dict[str, Any] | Any) -> Answer[Data]:
+        """Ask the person at the client for something.
+
+        Args:
+            message: the question.
+            schema: what is wanted: a dataclass, pydantic model or TypedDict of plain fields; a plain type such as
+                `str`, `int`, `bool`, a Literal or an Enum; or a schema of your own as a dict.
+
+        Raises:
+            UnsupportedFeature: the client cannot ask anybody.
+            SchemaError: no form can be made of the schema, or a default does not fit it (DEF-1).
+            InvalidResult: the client's answer does not fit the schema.
+        """
+        self.profile.check_client("elicitation/create")
+        if "form" not in self.profile.elicitation_modes():
+            raise UnsupportedFeature("The client did not declare the mode 'form' of elicitation.")
+        requested = elicitation_schema(schema)
+        params = ElicitParams(message=message, requested_schema=requested).model_dump(
+            mode="json", by_alias=True, exclude_none=True, exclude={"mode"}
+        )
+        if "url" in self.profile.revision.elicitation_modes:
+            params["mode"] = "form"
+        result = _checked(ElicitResult, await self._delivery.ask("elicitation/create", params))
+        if result.action != "accept":
+            return Answer(result.action)
+        return Answer("accept", parse_answer(schema, result.content or {}))
+
+    async def sample(
+        self,
+        messages: str | SamplingMessage | Sequence[str | SamplingMessage],
+        *,
+        max_tokens: int = 1000,
+        system_prompt: str | None = None,
+        temperature: float | None = None,
+        stop_sequences: list[str] | None = None,
+        **more: Any,
+    ) -> CreateMessageResult:
+        """Ask the client's language model.
+
+        Args:
+            messages: what to say to it; a string is a message of the user.
+            max_tokens: how long the answer may be.
+            system_prompt: how the model should behave.
+            temperature: how freely it should answer.
+            stop_sequences: where it should stop.
+            more: further fields of `sampling/createMessage`, by their Python names.
+
+        Raises:
+            UnsupportedFeature: the client has no model, or not what `more` asks of it (SMP-2). Nothing was sent.
+            ProtocolError: the client (or the person there) refused.
+        """
+        self.profile.check_client("sampling/createMessage")
+        if more.get("tools") is not None or more.get("tool_choice") is not None:
+            sampling = self.profile.client.sampling or {}
+            if not self.profile.revision.sampling_tools or sampling.get("tools") is None:
+                raise UnsupportedFeature("The client did not declare the capability 'sampling.tools'.")
+        some = [messages] if isinstance(messages, (str, SamplingMessage)) else messages
+        params = CreateMessageParams(
+            messages=[
+                SamplingMessage(role="user", content=TextContent(text=one)) if isinstance(one, str) else one
+                for one in some
+            ],
+            max_tokens=max_tokens,
+            system_prompt=system_prompt,
+            temperature=temperature,
+            stop_sequences=stop_sequences,
+            **more,
+        )
+        return _checked(CreateMessageResult, await self._delivery.ask("sampling/createMessage", params.wire()))
+
+    async def list_roots(self) -> list[Root]:
+        """The folders that the client lets this server work in.
+
+        Raises:
+            UnsupportedFeature: the client has no such thing.
+        """
+        self.profile.check_client("roots/list")
+        return _checked(ListRootsResult, await self._delivery.ask("roots/list", {})).roots
+
+    async def read_resource(self, uri: str) -> ReadResourceResult:
+        """Read a resource of this server.
+
+        Raises:
+            ProtocolError: there is none of that URI.
+        """
+        return await self._session.server.registry.read(uri, self)
+
+    def blocking(self) -> Context:
+        """The same for a handler in a worker thread: its methods block instead of being awaited."""
+        return _Blocking(self)
+
+
+class _Blocking(Context):
+    """A context whose coroutines run on the event loop while the worker thread waits."""
+
+    def __init__(self, context: Context) -> None:
+        self.__dict__.update(context.__dict__)
+        self._context = context
+
+    def __getattribute__(self, name: str) -> Any:
+        value = super().__getattribute__(name)
+        if name.startswith("_") or not inspect.iscoroutinefunction(value):
+            return value
+        method = getattr(self._context, name)
+
+        def block(*args: Any, **kwargs: Any) -> Any:
+            async def call() -> Any:
+                return await method(*args, **kwargs)
+
+            return anyio.from_thread.run(call)
+
+        return block
+
+
+Checked = TypeVar("Checked", ElicitResult, CreateMessageResult, ListRootsResult)
+
+
+def _checked(model: type[Checked], raw: Any) -> Checked:
+    try:
+        return model.model_validate(raw)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the result"
+        raise InvalidResult(f"The client's answer is broken at {where}: {first['msg']}.") from None

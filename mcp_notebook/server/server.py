@@ -1,0 +1,407 @@
+"""`Server`: what a program offers to MCP clients."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import sys
+import weakref
+from collections.abc import Callable
+from typing import Any, TypeVar, overload
+
+import anyio
+
+from ..errors import MCPError, SchemaError
+from ..limits import DEFAULT_LIMITS, Limits
+from ..transports.base import Channel
+from ..types import (
+    Annotations,
+    Icon,
+    Implementation,
+    Prompt,
+    PromptArgument,
+    Resource,
+    ResourceTemplate,
+    ServerCapabilities,
+    Tool,
+    ToolAnnotations,
+)
+from .completing import as_completer, from_schema
+from .context import Context
+from .registry import Registry
+from .running import Handler, run_prompt, run_resource, run_tool
+from .session import ServerSession
+from .signature import Signature
+from .uri_template import UriTemplate
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Server:
+    """A server: its tools, resources and prompts, and the clients it serves.
+
+        server = Server("demo")
+
+        @server.tool
+        def add(a: int, b: int = 0) -> int:
+            "Add two numbers."
+            return a + b
+
+    Args:
+        name: the name for programs.
+        version: the server's own version.
+        title: the name for people.
+        instructions: how to use the server, for the model or the person at the client.
+        description: what the server is.
+        icons: pictures for it.
+        website_url: where more is to be read.
+        page_size: how many items one page of a list holds.
+        limits: the bounds it keeps.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        version: str = "0",
+        title: str | None = None,
+        instructions: str | None = None,
+        description: str | None = None,
+        icons: list[Icon] | None = None,
+        website_url: str | None = None,
+        page_size: int = 1000,
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> None:
+        self.info = Implementation(
+            name=name, version=version, title=title, description=description, icons=icons, website_url=website_url
+        )
+        self.instructions = instructions
+        self.page_size = page_size
+        self.limits = limits
+        self.registry = Registry(self._list_changed)
+        self._sessions: weakref.WeakSet[ServerSession] = weakref.WeakSet()
+        self._limiter = anyio.CapacityLimiter(limits.handler_threads)
+
+    @property
+    def name(self) -> str:
+        """The name for programs."""
+        return self.info.name
+
+    @property
+    def capabilities(self) -> ServerCapabilities:
+        """What the server declares. Lists may fill while clients are connected, so all of them are declared."""
+        return ServerCapabilities(
+            tools={"listChanged": True},
+            resources={"listChanged": True, "subscribe": True},
+            prompts={"listChanged": True},
+            completions={},
+            logging={},
+        )
+
+    def __repr__(self) -> str:
+        registry = self.registry
+        counts = f"{len(registry.tools)} tools, {len(registry.resources) + len(registry.templates)} resources"
+        return f"<Server {self.name!r}: {counts}, {len(registry.prompts)} prompts>"
+
+    # Offering
+
+    @overload
+    def tool(self, function: F, /) -> F: ...
+    @overload
+    def tool(
+        self,
+        *,
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        annotations: ToolAnnotations | None = None,
+        input_schema: dict[str, Any] | None = None,
+        icons: list[Icon] | None = None,
+        meta: dict[str, Any] | None = None,
+        structured: bool = True,
+    ) -> Callable[[F], F]: ...
+    def tool(
+        self,
+        function: Any = None,
+        /,
+        *,
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        annotations: ToolAnnotations | None = None,
+        input_schema: dict[str, Any] | None = None,
+        icons: list[Icon] | None = None,
+        meta: dict[str, Any] | None = None,
+        structured: bool = True,
+    ) -> Any:
+        """Offer a function as a tool: `@server.tool`, or `@server.tool(name=...)`.
+
+        The input schema comes from the signature, the descriptions from the docstring, the output schema from the
+        return annotation. A parameter annotated with `Context` receives the running call. A tool of the same name is
+        replaced.
+
+        Args:
+            function: the function, synchronous (run in a thread) or asynchronous.
+            name: the tool's name; the function's by default.
+            title: the name for people.
+            description: what it does; the docstring by default.
+            annotations: hints such as `ToolAnnotations(read_only_hint=True)`.
+            input_schema: a JSON Schema of your own in place of the generated one; arguments are checked against it
+                and passed by keyword as they came.
+            icons: pictures for it.
+            meta: its `_meta`.
+            structured: whether results are told as data, too.
+
+        Raises:
+            SchemaError: no schema can be made of the signature, or the given one is none (JSC-3).
+        """
+        if function is None:
+            return functools.partial(
+                self.tool,
+                name=name,
+                title=title,
+                description=description,
+                annotations=annotations,
+                input_schema=input_schema,
+                icons=icons,
+                meta=meta,
+                structured=structured,
+            )
+        signature = self._signature(function, name, input_schema)
+        handler = Handler(function, signature, self._limiter)
+        tool = Tool(
+            name=name or signature.name,
+            title=title,
+            description=description or signature.description,
+            input_schema=signature.input_schema,
+            output_schema=signature.output_schema if structured else None,
+            annotations=annotations,
+            icons=icons,
+            meta=meta,
+        )
+        self.registry.add_tool(tool, functools.partial(run_tool, handler))
+        return function
+
+    def resource(
+        self,
+        uri: str,
+        *,
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        mime_type: str | None = None,
+        annotations: Annotations | None = None,
+        icons: list[Icon] | None = None,
+        size: int | None = None,
+        meta: dict[str, Any] | None = None,
+    ) -> Callable[[F], F]:
+        """Offer a function as a resource, or (with `{variables}` in the URI) as a family of them.
+
+        It returns text, bytes, anything that can be told as JSON, or `ResourceContents`. The variables are its
+        parameters.
+
+        Args:
+            uri: the URI, or an RFC 6570 template of it.
+            name: the name for programs; the function's by default.
+            title: the name for people.
+            description: what it holds; the docstring by default.
+            mime_type: of what it holds; guessed from what is returned by default.
+            annotations: for whom it is, and how important.
+            icons: pictures for it.
+            size: in bytes (not for templates).
+            meta: its `_meta`.
+
+        Raises:
+            SchemaError: the variables of the template are not the parameters of the function.
+        """
+
+        def offer(function: F) -> F:
+            signature = self._signature(function, name)
+            variables = UriTemplate(uri).variables
+            _check_variables(uri, variables, signature)
+            handler = Handler(function, signature, self._limiter)
+            common: dict[str, Any] = {
+                "name": name or signature.name,
+                "title": title,
+                "description": description or signature.description,
+                "mime_type": mime_type,
+                "annotations": annotations,
+                "icons": icons,
+                "meta": meta,
+            }
+
+            async def run(target: tuple[str, dict[str, str]], context: Context) -> Any:
+                return await run_resource(handler, *target, mime_type, context)
+
+            if variables:
+                self.registry.add_template(ResourceTemplate(uri_template=uri, **common), run)
+            else:
+                self.registry.add_resource(Resource(uri=uri, size=size, **common), run)
+            self._complete_from_schema(uri, signature)
+            return function
+
+        return offer
+
+    @overload
+    def prompt(self, function: F, /) -> F: ...
+    @overload
+    def prompt(
+        self,
+        *,
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        icons: list[Icon] | None = None,
+        meta: dict[str, Any] | None = None,
+    ) -> Callable[[F], F]: ...
+    def prompt(
+        self,
+        function: Any = None,
+        /,
+        *,
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        icons: list[Icon] | None = None,
+        meta: dict[str, Any] | None = None,
+    ) -> Any:
+        """Offer a function as a prompt: `@server.prompt`, or `@server.prompt(name=...)`.
+
+        It returns a string (one message of the user), a `PromptMessage`, or a list of both.
+
+        Args:
+            function: the function; its parameters are the prompt's arguments.
+            name: the prompt's name; the function's by default.
+            title: the name for people.
+            description: what it is for; the docstring by default.
+            icons: pictures for it.
+            meta: its `_meta`.
+
+        Raises:
+            SchemaError: the signature cannot be used.
+        """
+        if function is None:
+            return functools.partial(
+                self.prompt, name=name, title=title, description=description, icons=icons, meta=meta
+            )
+        signature = self._signature(function, name)
+        handler = Handler(function, signature, self._limiter)
+        about = description or signature.description
+        required = signature.input_schema.get("required", [])
+        arguments = [
+            PromptArgument(name=key, description=schema.get("description"), required=key in required)
+            for key, schema in signature.input_schema.get("properties", {}).items()
+        ]
+        prompt = Prompt(
+            name=name or signature.name, title=title, description=about, arguments=arguments, icons=icons, meta=meta
+        )
+
+        async def run(given: dict[str, str], context: Context) -> Any:
+            return await run_prompt(handler, given, about, context)
+
+        self.registry.add_prompt(prompt, run)
+        self._complete_from_schema(prompt.name, signature)
+        return function
+
+    def completion(self, of: str, argument: str) -> Callable[[F], F]:
+        """Offer suggestions for an argument of a prompt, or a variable of a resource template.
+
+        The function takes what stands there so far, and (if it has a second parameter) the other arguments as a dict;
+        it returns the suggestions.
+
+        Args:
+            of: the prompt's name, or the URI template.
+            argument: the argument's name.
+        """
+
+        def offer(function: F) -> F:
+            self.registry.completions[of, argument] = as_completer(function, self._limiter)
+            return function
+
+        return offer
+
+    def remove_tool(self, name: str) -> None:
+        """No longer offer a tool. Raises KeyError."""
+        self.registry.remove("tools", name)
+
+    def remove_resource(self, uri: str) -> None:
+        """No longer offer a resource or template. Raises KeyError."""
+        self.registry.remove("resources", uri)
+
+    def remove_prompt(self, name: str) -> None:
+        """No longer offer a prompt. Raises KeyError."""
+        self.registry.remove("prompts", name)
+
+    def notify_resource_updated(self, uri: str) -> None:
+        """Tell those who subscribed to a resource that it changed. Callable from any thread."""
+        for session in list(self._sessions):
+            session.updated(uri)
+
+    # Serving
+
+    async def serve(self, channel: Channel) -> None:
+        """Serve one client over a channel, until it goes."""
+        session = ServerSession(self, channel)
+        self._sessions.add(session)
+        try:
+            await session.run()
+        finally:
+            self._sessions.discard(session)
+
+    def serve_stdio(self) -> None:
+        """Serve the client that started this process, over stdin and stdout, until it closes them.
+
+        Raises:
+            MCPError: an event loop runs here already, as in a notebook.
+        """
+        from ..transports.stdio import StdioServerChannel
+
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            pass
+        else:
+            raise MCPError(
+                "serve_stdio() takes over the stdin and stdout of a process of its own. In a notebook, connect to the "
+                "server object itself: %mcp connect NAME server, or connect(server)."
+            )
+
+        async def serve() -> None:
+            await self.serve(StdioServerChannel(limits=self.limits))
+
+        try:
+            asyncio.run(serve())
+        except KeyboardInterrupt:
+            sys.exit(130)
+
+    # Within
+
+    def _signature(self, function: Any, name: str | None, input_schema: dict[str, Any] | None = None) -> Signature:
+        frame = sys._getframe(1)
+        while frame.f_back is not None and frame.f_globals.get("__name__", "") in (__name__, "functools"):
+            frame = frame.f_back
+        return Signature.of(function, context=Context, localns=frame.f_locals, name=name, input_schema=input_schema)
+
+    def _complete_from_schema(self, of: str, signature: Signature) -> None:
+        for argument, completer in from_schema(signature.input_schema):
+            self.registry.completions.setdefault((of, argument), completer)
+
+    def _list_changed(self, kind: str) -> None:
+        for session in list(self._sessions):
+            session.changed(kind)
+
+
+def _check_variables(uri: str, variables: list[str], signature: Signature) -> None:
+    parameters = signature.input_schema.get("properties", {})
+    missing = [name for name in variables if name not in parameters]
+    left = [name for name in signature.input_schema.get("required", []) if name not in variables]
+    if missing:
+        raise SchemaError(
+            f"The URI {uri!r} has the variable {missing[0]!r}, but {signature.name}() has no such parameter. "
+            "Name the parameters as the variables."
+        )
+    if left:
+        raise SchemaError(
+            f"{signature.name}() needs {left[0]!r}, which the URI {uri!r} does not have. "
+            f"Write it into the URI as {{{left[0]}}}, or give the parameter a default."
+        )
