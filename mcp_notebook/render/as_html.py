@@ -73,9 +73,10 @@ def _inside(node: Node, level: int) -> list[Html]:
 
 
 def _line(node: Node, level: int) -> Html:
-    label = h("span", node.label, ":", cls="mcp-mute")
+    label = [h("span", node.label, ":", cls="mcp-mute"), " ", node.text]
     inside = _inside(node, level)
     if not inside:
-        return h("div", label, " ", node.text)
-    opened = level < _OPEN_LEVELS + 1 and len(node.children) <= _OPEN_CHILDREN
-    return details([label, " ", node.text], h("div", inside, cls="mcp-branch"), open=opened)
+        return h("div", label)
+    # A list, so that it is indented even where the style sheet was taken away.
+    opened = level <= _OPEN_LEVELS and len(node.children) <= _OPEN_CHILDREN
+    return details(label, h("ul", [h("li", line) for line in inside], cls="mcp-branch"), open=opened)

@@ -12,7 +12,24 @@ from typing import TypeAlias
 from .letters import legible
 
 ELEMENTS = frozenset(
-    {"div", "span", "b", "pre", "table", "thead", "tbody", "tr", "th", "td", "details", "summary", "img", "audio"}
+    {
+        "div",
+        "span",
+        "b",
+        "pre",
+        "table",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "details",
+        "summary",
+        "ul",
+        "li",
+        "img",
+        "audio",
+    }
 )
 ATTRIBUTES = frozenset({"class", "src", "alt", "controls", "preload", "open"})
 _EMPTY = frozenset({"img"})

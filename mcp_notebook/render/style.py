@@ -66,7 +66,12 @@ _SOURCE = """
 .mcp-nb summary { color: var(--mcp-dim); cursor: pointer }
 .mcp-nb .mcp-tree { font: var(--mcp-mono) }
 .mcp-nb .mcp-tree summary { color: inherit }
-.mcp-nb .mcp-branch { border-left: 1px solid var(--mcp-line); margin-left: 4px; padding-left: 10px }
+.mcp-nb ul.mcp-branch {
+  border-left: 1px solid var(--mcp-line);
+  list-style: none;
+  margin: 0 0 0 4px;
+  padding: 0 0 0 10px;
+}
 .mcp-nb img { display: block; height: auto; max-width: 100% }
 .mcp-nb audio { display: block; max-width: 100% }
 """
