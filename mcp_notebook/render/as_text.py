@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import singledispatch
+from itertools import accumulate
 from textwrap import indent
 
 from .letters import legible, one_line
@@ -89,9 +90,8 @@ def _cell(text: str) -> str:
     line = one_line(legible(text))
     if _width(line) <= _CELL:
         return line
-    while _width(line) > _CELL - 1:
-        line = line[:-1]
-    return line + "…"
+    widths = accumulate(map(_columns, line))
+    return line[: sum(1 for width in widths if width < _CELL)] + "…"
 
 
 def _width(text: str) -> int:

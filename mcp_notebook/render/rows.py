@@ -24,7 +24,7 @@ def to_rows(structured: Any) -> tuple[list[str], list[list[Any]]] | None:
             return None
         columns.update(dict.fromkeys(item))
         values += len(item)
-    if len(columns) * len(objects) > _SPARSE * values:
+    if not columns or len(columns) * len(objects) > _SPARSE * values:
         return None
     return list(columns), [[item.get(column) for column in columns] for item in objects]
 

@@ -11,7 +11,9 @@ from ..limits import DISPLAY_LIMITS
 from .letters import excerpt
 
 _HOPS = 8
-"""How many references are followed, and how deep types are described."""
+"""How many references are followed, one after the other."""
+_DEPTH = 3
+"""How many levels of a type are described."""
 _VARIANTS = 4
 _LENGTH = 80
 _BOUNDS = {
@@ -73,7 +75,7 @@ def type_words(schema: Any, root: Any, depth: int = 0) -> str:
     """What kind of value a schema asks for: `integer`, `list of string`, `string or null`."""
     schema = _resolved(schema, root)
     kind = schema.get("type")
-    if depth >= _HOPS:
+    if depth > _DEPTH:
         return "anything"
     if isinstance(kind, list):
         return _either(kind)

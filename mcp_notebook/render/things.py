@@ -59,14 +59,13 @@ def _call(name: str, found: Sequence[Argument]) -> str:
     return one_line(" ".join(["%mcp call", shlex.quote(name), *words, *more]))
 
 
-def _other_name(thing: types.Tool) -> str:
+def _other_name(thing: types.Tool | types.Prompt) -> str:
     return thing.label if thing.label != thing.name else ""
 
 
 def _summary(thing: types.Tool | types.Resource | types.ResourceTemplate | types.Prompt) -> str:
-    """The beginning of the description, up to its first empty line; else the title."""
-    first = (thing.description or "").strip().split("\n\n", 1)[0]
-    return excerpt(one_line(first), _SUMMARY) or (thing.title or "")
+    """The beginning of the description, up to its first empty line."""
+    return excerpt(one_line((thing.description or "").strip().split("\n\n", 1)[0]), _SUMMARY)
 
 
 def _arguments(tool: types.Tool) -> str:
@@ -103,7 +102,7 @@ def _prompt_arguments(prompt: types.Prompt) -> str:
 
 _TOOLS: Mapping[str, Callable[[types.Tool], str]] = {
     "tool": lambda tool: tool.name,
-    "what it does": _summary,
+    "what it does": lambda tool: _summary(tool) or _other_name(tool),
     "arguments (* needed)": _arguments,
     "the server says": _hints,
 }
@@ -122,7 +121,7 @@ _TEMPLATES: Mapping[str, Callable[[types.ResourceTemplate], str]] = {
 }
 _PROMPTS: Mapping[str, Callable[[types.Prompt], str]] = {
     "prompt": lambda prompt: prompt.name,
-    "what it is for": _summary,
+    "what it is for": lambda prompt: _summary(prompt) or _other_name(prompt),
     "arguments (* needed)": _prompt_arguments,
 }
 _ARGUMENTS: Mapping[str, Callable[[Argument], str]] = {

@@ -31,7 +31,8 @@ class _Grower:
         self.left -= 1
         if not isinstance(value, (dict, list)):
             return Node(label, _word(value))
-        text = _inline(value) if depth or isinstance(value, list) else None
+        # A small object stands on a line of its own, but not alone: as the whole value it is easier to read in lines.
+        text = _inline(value) if depth or isinstance(value, list) or not value else None
         if text is not None:
             return Node(label, text)
         node = Node(label, f"{{{len(value):,}}}" if isinstance(value, dict) else f"[{len(value):,}]")
