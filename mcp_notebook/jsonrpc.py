@@ -6,6 +6,8 @@ Source: "Overview" of each revision (basic/index), and https://www.jsonrpc.org/s
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -29,6 +31,8 @@ class Request:
     id: RequestId
     method: str
     params: dict[str, Any] | None = None
+    headers: Mapping[str, str] | None = None
+    """What a transport that has headers says beside the body; no part of the message."""
 
 
 @dataclass(slots=True)
@@ -89,12 +93,21 @@ def load(data: bytes | bytearray | str) -> Message | list[Message | InvalidMessa
     try:
         value = from_json(data, allow_inf_nan=False)
     except ValueError as error:
-        raise InvalidMessage(f"not JSON: {error}", code=PARSE_ERROR) from None
+        try:
+            value = _without_half_pairs(data)
+        except (ValueError, RecursionError):
+            raise InvalidMessage(f"not JSON: {error}", code=PARSE_ERROR) from None
     if not isinstance(value, list):
         return as_message(value)
     if not value:
         raise InvalidMessage("an empty batch", code=INVALID_REQUEST)
     return [_message_or_error(item) for item in value]
+
+
+def _without_half_pairs(data: bytes | bytearray | str) -> Any:
+    """JSON data with "?" for half a surrogate pair: a text cut in the middle of an emoji must not cost the message."""
+    value = json.loads(data if isinstance(data, str) else data.decode())
+    return from_json(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"), allow_inf_nan=False)
 
 
 def _message_or_error(value: Any) -> Message | InvalidMessage:
