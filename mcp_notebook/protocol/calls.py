@@ -85,6 +85,7 @@ class CallLog:
         self._progress: CallEvent | None = None
         self._lines: deque[CallEvent] = deque(maxlen=bound)
         self._dropped: deque[int] = deque(maxlen=bound)
+        self._dropped_in_all = 0
 
     @property
     def last(self) -> int:
@@ -100,6 +101,7 @@ class CallLog:
         elif kind == "log":
             if len(self._lines) == self._lines.maxlen:
                 self._dropped.append(self._lines[0].number)
+                self._dropped_in_all += 1
             self._lines.append(event)
         else:
             self._kept.append(event)
@@ -115,4 +117,6 @@ class CallLog:
             key=lambda event: event.number,
         )
         missed = sum(number > cursor for number in self._dropped)
+        if missed == self._dropped.maxlen:
+            missed = self._dropped_in_all  # the numbers of the oldest are forgotten: as for a reader from the beginning
         return [CallEvent(cursor, "dropped", missed), *events] if missed else events
