@@ -8,6 +8,7 @@ In a notebook, `%load_ext mcp_notebook` and `%mcp help` are the way in.
 from __future__ import annotations
 
 import importlib
+import logging
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -61,6 +62,8 @@ __all__ = [
     "load_ipython_extension",
     "unload_ipython_extension",
 ]
+
+logging.getLogger(__name__).addHandler(logging.NullHandler())  # what is logged goes where the program says
 
 _HOMES = {
     "client": ("CallHandle", "Client", "PromptResult", "ReadResult", "ToolResult", "connect"),

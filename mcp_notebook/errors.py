@@ -66,7 +66,16 @@ class ProtocolError(MCPError):
 
 
 class UnsupportedFeature(MCPError):
-    """The negotiated revision, or what the other side declared, has no such thing. Nothing was sent."""
+    """The negotiated revision, or what the other side declared, has no such thing. Nothing was sent.
+
+    Args:
+        message: what is missing.
+        capabilities: what the client would have to declare, as a capabilities object, where it is that.
+    """
+
+    def __init__(self, message: str, *, capabilities: dict[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.capabilities = capabilities
 
 
 class ConnectError(MCPError):

@@ -38,6 +38,8 @@ class Limits:
     """How much of the end of a child's stderr is kept, to be quoted in errors."""
     call_events: int = 1000
     """How many events of one call are kept; older log lines give way, with a marker."""
+    parked_calls: int = 1000
+    """How many handlers of one server wait for clients to come back with answers (round trips)."""
     subscriptions: int = 10_000
     """How many resources one client may subscribe to."""
     send_buffer: int = 1 * MiB
@@ -59,7 +61,7 @@ class DisplayLimits:
     cell: int = 300
     """Characters of one cell of a table, or of one value in a tree."""
     nodes: int = 2_000
-    """Values of a tree."""
+    """Values of a tree or a table."""
     depth: int = 20
     """Levels of a tree."""
     choices: int = 20

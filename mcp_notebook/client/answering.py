@@ -26,6 +26,7 @@ from ..types import (
     Root,
     TextContent,
 )
+from ..types.problems import first_problem
 
 Roots: TypeAlias = Iterable[Root | str | Path] | Callable[[], Any]
 """Folders (paths or `file://` URIs), or a function that gives them."""
@@ -99,9 +100,7 @@ async def answer(answering: Answering, profile: Profile, method: str, raw: dict[
     try:
         params = form.model_validate(raw or {})
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise ProtocolError(INVALID_PARAMS, f"Invalid params of {method!r}: {where}: {first['msg']}") from None
+        raise ProtocolError(INVALID_PARAMS, f"Invalid params of {method!r}: {first_problem(error)}") from None
     return await answerer(answering, profile, params)
 
 

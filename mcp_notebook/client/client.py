@@ -39,6 +39,7 @@ from ..types import (
     Result,
     Tool,
 )
+from ..types.problems import first_problem
 from .answering import Answering
 from .calls import CallHandle
 from .home import Home
@@ -72,6 +73,7 @@ class ClientOptions:
     limits: Limits = DEFAULT_LIMITS
     info: Implementation | None = None
     on_notification: Callable[[Notification], None] | None = None
+    trust: bool = False
 
 
 class Client:
@@ -338,7 +340,7 @@ class Client:
         """Ask before a command starts, where there is somebody to ask (CON-3)."""
         host = self.home.host
         if self.destination.command is not None and host is not None:
-            await host.consent(self.destination.command)
+            await host.consent(self.destination.command, trust=self.options.trust)
 
     async def _close(self) -> None:
         self.home.remove_closer(self.close)
@@ -425,6 +427,4 @@ def _parsed(form: type[M], raw: Any, what: str) -> M:
     try:
         return form.model_validate(raw)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "its root"
-        raise InvalidResult(f"The server's answer to {what} is broken at {where}: {first['msg']}.") from None
+        raise InvalidResult(f"The server's answer to {what} is broken: {first_problem(error)}.") from None

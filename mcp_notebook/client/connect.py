@@ -31,6 +31,7 @@ def connect(
     sampling: Sampling | None = None,
     on_notification: Callable[[Notification], None] | None = None,
     client_info: Implementation | None = None,
+    trust: bool = False,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Connecting:
     """Connect to a server: `client = await connect(...)`, or `async with connect(...) as client:`.
@@ -49,6 +50,7 @@ def connect(
         sampling: stands for a language model: takes `CreateMessageParams`, gives text or a `CreateMessageResult`.
         on_notification: told of each notification of the server's; it must not block.
         client_info: how to introduce oneself.
+        trust: in a notebook, a command may start where nobody can be asked; where somebody can, they are (CON-3).
         limits: the bounds to keep.
 
     Raises:
@@ -65,6 +67,7 @@ def connect(
         limits=limits,
         info=client_info,
         on_notification=on_notification,
+        trust=trust,
     )
     return Connecting(
         lambda home: Client(name or where.name, where, home, _with_host(options, home, name or where.name))

@@ -11,8 +11,12 @@ from ..types import ElicitParams, ElicitResult
 class Host(Protocol):
     """The person's side. A notebook has one; a plain program has none and passes handlers of its own."""
 
-    async def consent(self, command: Command) -> None:
+    async def consent(self, command: Command, *, trust: bool = False) -> None:
         """Ask whether a command may start.
+
+        Args:
+            command: what would start.
+            trust: it may where nobody can be asked (CON-3).
 
         Raises:
             ConsentDenied: it may not, or nobody said so (CON-2).
@@ -20,3 +24,4 @@ class Host(Protocol):
 
     async def elicit(self, server: str, params: ElicitParams) -> ElicitResult:
         """Ask the person what a server wants to know."""
+        ...

@@ -50,7 +50,7 @@ class ClientSession:
         on_end: Callable[[MCPError | None], None],
         validate: Callable[[str, Any], ToolResult],
     ) -> None:
-        self.connection = Connection(channel, self, limits=limits)
+        self.connection = Connection(channel, self, limits=limits, questions_stop_the_clock=True)
         self.calls: set[CallHandle] = set()
         self.log: deque[LogMessage] = deque(maxlen=LOG_LINES)
         self.faults: deque[str] = deque(maxlen=100)

@@ -8,9 +8,20 @@ from pydantic import ValidationError
 
 from ..errors import NegotiationError, ProtocolError
 from ..jsonrpc import INVALID_PARAMS
-from ..types import ClientCapabilities, Implementation, InitializeParams, InitializeResult, ServerCapabilities
+from ..types import (
+    ClientCapabilities,
+    DiscoverResult,
+    Implementation,
+    InitializeParams,
+    InitializeResult,
+    ServerCapabilities,
+)
+from ..types.problems import first_problem
+from . import metadata
 from .revision import Profile, Revision
-from .revisions import ALL, LATEST_HANDSHAKE
+from .revisions import ALL, LATEST_HANDSHAKE, MODERN
+
+UNSUPPORTED_PROTOCOL_VERSION = -32022
 
 Capabilities = TypeVar("Capabilities", ClientCapabilities, ServerCapabilities)
 
@@ -42,9 +53,7 @@ def conclude(raw: Any, capabilities: ClientCapabilities, info: Implementation) -
     try:
         answer = InitializeResult.model_validate(raw)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the result"
-        raise NegotiationError(f"The server's answer to 'initialize' is broken at {where}: {first['msg']}.") from None
+        raise NegotiationError(f"The server's answer to 'initialize' is broken: {first_problem(error)}.") from None
     revision = ALL.get(answer.protocol_version)
     if revision is None or revision.era != "handshake":
         raise NegotiationError(
@@ -70,10 +79,7 @@ def accept(params: dict[str, Any] | None, capabilities: ServerCapabilities, info
     try:
         opening = InitializeParams.model_validate(params or {})
     except ValidationError as error:
-        first = error.errors()[0]
-        raise ProtocolError(
-            INVALID_PARAMS, f"'initialize' is broken at {'.'.join(map(str, first['loc']))}: {first['msg']}"
-        ) from None
+        raise ProtocolError(INVALID_PARAMS, f"Invalid params of 'initialize': {first_problem(error)}") from None
     revision = ALL.get(opening.protocol_version, LATEST_HANDSHAKE)
     if revision.era != "handshake":
         revision = LATEST_HANDSHAKE
@@ -83,6 +89,69 @@ def accept(params: dict[str, Any] | None, capabilities: ServerCapabilities, info
         server=only(capabilities, revision.server_capabilities),
         client_info=opening.client_info,
         server_info=info,
+    )
+
+
+def of_request(params: dict[str, Any] | None, capabilities: ServerCapabilities, info: Implementation) -> Profile:
+    """What holds for one modern request, by its own metadata.
+
+    Raises:
+        ProtocolError: the metadata is broken, or names a revision that is not spoken (-32022).
+    """
+    meta = metadata.read(params)
+    revision = MODERN.get(meta.version)
+    if revision is None:
+        raise ProtocolError(
+            UNSUPPORTED_PROTOCOL_VERSION,
+            f"Unsupported protocol version: {meta.version[:80]!r}",
+            {"supported": list(MODERN), "requested": meta.version},
+        )
+    return Profile(
+        revision=revision,
+        client=only(meta.capabilities, revision.client_capabilities),
+        server=only(capabilities, revision.server_capabilities),
+        client_info=meta.info,
+        server_info=info,
+        log_level=meta.log_level,
+    )
+
+
+def discovered(raw: Any, revision: Revision, capabilities: ClientCapabilities, info: Implementation) -> Profile:
+    """What a client has agreed on, from the server's answer to `server/discover`.
+
+    Raises:
+        NegotiationError: the two have no modern revision in common, or the answer has not the form of one.
+    """
+    try:
+        answer = DiscoverResult.model_validate(raw)
+        server = Implementation.model_validate((answer.meta or {}).get(metadata.SERVER_INFO) or {"name": ""})
+    except ValidationError as error:
+        raise NegotiationError(f"The server's answer to 'server/discover' is broken: {first_problem(error)}.") from None
+    chosen = common_modern(answer.supported_versions, revision)
+    return Profile(
+        revision=chosen,
+        client=only(capabilities, chosen.client_capabilities),
+        server=only(answer.capabilities, chosen.server_capabilities),
+        client_info=info,
+        server_info=server,
+        instructions=answer.instructions,
+    )
+
+
+def common_modern(supported: list[str], preferred: Revision) -> Revision:
+    """The modern revision to speak with a server that supports these: the preferred one, or the newest common one.
+
+    Raises:
+        NegotiationError: there is none.
+    """
+    if preferred.name in supported:
+        return preferred
+    for name in reversed(MODERN):
+        if name in supported:
+            return MODERN[name]
+    raise NegotiationError(
+        f"The server speaks {', '.join(supported) or 'no revision that it names'}; "
+        f"of these none is spoken here ({', '.join(MODERN)} are). Update the server, or this package."
     )
 
 

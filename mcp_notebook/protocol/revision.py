@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from ..errors import UnsupportedFeature
-from ..types import ClientCapabilities, Implementation, ServerCapabilities
+from ..types import ClientCapabilities, Implementation, LoggingLevel, ServerCapabilities
 
 Era: TypeAlias = Literal["handshake", "modern"]
 """Handshake revisions open with `initialize`; modern ones carry their metadata in every request."""
@@ -41,7 +41,19 @@ class Revision:
     """Whether sampling knows tools, and lists of content blocks."""
     batches: bool = False
     """Whether several messages may come as one JSON array."""
+    questions: Literal["pushed", "returned"] = "pushed"
+    """How a server asks its client: by requests of its own, or by results that ask for more."""
+    changes: Literal["pushed", "listened"] = "pushed"
+    """How a client hears of changes: unasked (and of resources it subscribed to), or on `subscriptions/listen`."""
+    log_level: Literal["session", "request"] = "session"
+    """Where the level of log lines is set: by `logging/setLevel`, or in each request, which else gets none."""
+    result_types: frozenset[str] = frozenset({"complete"})
+    """The values of `resultType`."""
+    cacheable: frozenset[str] = frozenset()
+    """Methods whose results say how long they may be kept."""
     resource_not_found: int = -32002
+    missing_capability: int | None = None
+    """The error code for what needs a capability that the client did not declare; None: no code of its own."""
 
     def __repr__(self) -> str:
         return f"<Revision {self.name}>"
@@ -57,6 +69,8 @@ class Profile:
     client_info: Implementation
     server_info: Implementation
     instructions: str | None = None
+    log_level: LoggingLevel | None = None
+    """The level that one request asked for, where the revision has it there."""
 
     def server_has(self, method: str) -> bool:
         """Whether the server declared what this method needs."""
@@ -74,7 +88,10 @@ class Profile:
     def check_client(self, method: str) -> None:
         """Raise UnsupportedFeature unless the client has this method."""
         if not self.client_has(method):
-            raise UnsupportedFeature(self._lacks("The client", method, method in self.revision.server_requests))
+            raise UnsupportedFeature(
+                self._lacks("The client", method, method in self.revision.server_requests),
+                capabilities=required(self.revision.needs.get(method)),
+            )
 
     def elicitation_modes(self) -> frozenset[str]:
         """The modes of elicitation that the client can show: "form", "url"; an empty object means form (URL-1)."""
@@ -89,6 +106,14 @@ class Profile:
             return f"Protocol revision {self.revision.name} has no {method!r}; {who.lower()} cannot be asked for it."
         capability = ".".join(self.revision.needs[method])
         return f"{who} did not declare the capability {capability!r}, which {method!r} needs."
+
+
+def required(path: Path | None) -> dict[str, Any]:
+    """A capabilities object that holds just this path."""
+    needed: dict[str, Any] = {}
+    for key in reversed(path or ()):
+        needed = {key: needed}
+    return needed
 
 
 def _has(capabilities: ClientCapabilities | ServerCapabilities, path: Path | None) -> bool:

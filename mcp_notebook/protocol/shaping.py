@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from ..types import AudioContent, CallToolResult, GetPromptResult, ResourceLink, Result, TextContent
+from ..types import AudioContent, Cacheable, CallToolResult, GetPromptResult, ResourceLink, Result, TextContent
 from .revision import Revision
 
 
-def shape(revision: Revision, method: str, result: Result) -> Any:
-    """What to send as the result of `method`: the model itself, or JSON data without what the revision lacks."""
+def shape(revision: Revision, method: str, result: Result, about: Mapping[str, Any]) -> Any:
+    """What to send as the result of `method`: the model itself, or JSON data without what the revision lacks.
+
+    Args:
+        revision: the revision that is spoken.
+        method: what was asked.
+        result: the answer.
+        about: what a server says of itself in the `_meta` of results, where the revision has that.
+    """
+    if "input_required" in revision.result_types:
+        result = _told_whole(revision, method, result, about)
     if isinstance(result, CallToolResult):
         result = _with_known_blocks(revision, result)
     elif isinstance(result, GetPromptResult):
@@ -18,6 +28,18 @@ def shape(revision: Revision, method: str, result: Result) -> Any:
     if omit is None:
         return result
     return result.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=omit)
+
+
+def _told_whole(revision: Revision, method: str, result: Result, about: Mapping[str, Any]) -> Result:
+    """With the fields that the modern revisions add to results."""
+    added: dict[str, Any] = {
+        "result_type": result.result_type or "complete",
+        "meta": {**about, **(result.meta or {})},
+    }
+    if method in revision.cacheable and isinstance(result, Cacheable):
+        added["ttl_ms"] = result.ttl_ms or 0
+        added["cache_scope"] = result.cache_scope or "private"
+    return result.model_copy(update=added)
 
 
 def _with_known_blocks(revision: Revision, result: CallToolResult) -> CallToolResult:

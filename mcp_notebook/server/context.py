@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from ..errors import InvalidResult, UnsupportedFeature
 from ..jsonrpc import RequestId
-from ..protocol.revision import Profile
+from ..protocol.revision import Profile, required
 from ..types import (
     LOGGING_LEVELS,
     CreateMessageParams,
@@ -27,6 +27,7 @@ from ..types import (
     SamplingMessage,
     TextContent,
 )
+from ..types.problems import first_problem
 from .delivery import Delivery
 from .elicitation_schema import elicitation_schema, parse_answer
 
@@ -61,6 +62,7 @@ class Context:
     def __init__(
         self,
         session: ServerSession,
+        profile: Profile,
         request_id: RequestId,
         meta: dict[str, Any] | None,
         delivery: Delivery,
@@ -68,14 +70,11 @@ class Context:
         self._session = session
         self._delivery = delivery
         self._told = -1.0
+        self.profile = profile
+        """What holds between the two sides for this request."""
         self.request_id = request_id
         self.meta: dict[str, Any] = meta or {}
         """The request's `_meta`."""
-
-    @property
-    def profile(self) -> Profile:
-        """What was negotiated with the client."""
-        return self._session.profile
 
     async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         """Tell how far the work is. Nothing is sent where the client did not ask, or where it did not grow.
@@ -104,7 +103,8 @@ class Context:
         """
         if level not in LOGGING_LEVELS:
             raise ValueError(f"no log level {level!r}; there are {', '.join(LOGGING_LEVELS)}")
-        if not self._session.wants(level):
+        wanted = self._wanted_level
+        if wanted is None or LOGGING_LEVELS.index(level) < LOGGING_LEVELS.index(wanted):
             return
         params: dict[str, Any] = {"level": level, "data": data}
         if logger is not None:
@@ -127,13 +127,16 @@ class Context:
         """Log at level "error"."""
         await self.log("error", data)
 
-    async def elicit(self, message: str, schema: type[Data] | dict[str, Any] | Any) -> Answer[Data]:
+    async def elicit(
+        self, message: str, schema: type[Data] | dict[str, Any] | Any, *, key: str | None = None
+    ) -> Answer[Data]:
         """Ask the person at the client for something.
 
         Args:
             message: the question.
             schema: what is wanted: a dataclass, pydantic model or TypedDict of plain fields; a plain type such as
                 `str`, `int`, `bool`, a Literal or an Enum; or a schema of your own as a dict.
+            key: a name for the question within the call, which 2026-07-28 shows to the client.
 
         Raises:
             UnsupportedFeature: the client cannot ask anybody.
@@ -142,14 +145,17 @@ class Context:
         """
         self.profile.check_client("elicitation/create")
         if "form" not in self.profile.elicitation_modes():
-            raise UnsupportedFeature("The client did not declare the mode 'form' of elicitation.")
+            raise UnsupportedFeature(
+                "The client did not declare the mode 'form' of elicitation.",
+                capabilities=required(("elicitation", "form")),
+            )
         requested = elicitation_schema(schema)
         params = ElicitParams(message=message, requested_schema=requested).model_dump(
             mode="json", by_alias=True, exclude_none=True, exclude={"mode"}
         )
         if "url" in self.profile.revision.elicitation_modes:
             params["mode"] = "form"
-        result = _checked(ElicitResult, await self._delivery.ask("elicitation/create", params))
+        result = _checked(ElicitResult, await self._delivery.ask("elicitation/create", params, key))
         if result.action != "accept":
             return Answer(result.action)
         return Answer("accept", parse_answer(schema, result.content or {}))
@@ -162,6 +168,7 @@ class Context:
         system_prompt: str | None = None,
         temperature: float | None = None,
         stop_sequences: list[str] | None = None,
+        key: str | None = None,
         **more: Any,
     ) -> CreateMessageResult:
         """Ask the client's language model.
@@ -172,6 +179,7 @@ class Context:
             system_prompt: how the model should behave.
             temperature: how freely it should answer.
             stop_sequences: where it should stop.
+            key: a name for the question, as of `elicit`.
             more: further fields of `sampling/createMessage`, by their Python names.
 
         Raises:
@@ -182,7 +190,10 @@ class Context:
         if more.get("tools") is not None or more.get("tool_choice") is not None:
             sampling = self.profile.client.sampling or {}
             if not self.profile.revision.sampling_tools or sampling.get("tools") is None:
-                raise UnsupportedFeature("The client did not declare the capability 'sampling.tools'.")
+                raise UnsupportedFeature(
+                    "The client did not declare the capability 'sampling.tools'.",
+                    capabilities=required(("sampling", "tools")),
+                )
         some = [messages] if isinstance(messages, (str, SamplingMessage)) else messages
         params = CreateMessageParams(
             messages=[
@@ -195,16 +206,19 @@ class Context:
             stop_sequences=stop_sequences,
             **more,
         )
-        return _checked(CreateMessageResult, await self._delivery.ask("sampling/createMessage", params.wire()))
+        return _checked(CreateMessageResult, await self._delivery.ask("sampling/createMessage", params.wire(), key))
 
-    async def list_roots(self) -> list[Root]:
+    async def list_roots(self, *, key: str | None = None) -> list[Root]:
         """The folders that the client lets this server work in.
+
+        Args:
+            key: a name for the question, as of `elicit`.
 
         Raises:
             UnsupportedFeature: the client has no such thing.
         """
         self.profile.check_client("roots/list")
-        return _checked(ListRootsResult, await self._delivery.ask("roots/list", {})).roots
+        return _checked(ListRootsResult, await self._delivery.ask("roots/list", {}, key)).roots
 
     async def read_resource(self, uri: str) -> ReadResourceResult:
         """Read a resource of this server.
@@ -213,6 +227,12 @@ class Context:
             ProtocolError: there is none of that URI.
         """
         return await self._session.server.registry.read(uri, self)
+
+    @property
+    def _wanted_level(self) -> LoggingLevel | None:
+        if self.profile.revision.log_level == "request":
+            return self.profile.log_level
+        return self._session.level
 
     def blocking(self) -> Context:
         """The same for a handler in a worker thread: its methods block instead of being awaited."""
@@ -248,6 +268,4 @@ def _checked(model: type[Checked], raw: Any) -> Checked:
     try:
         return model.model_validate(raw)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the result"
-        raise InvalidResult(f"The client's answer is broken at {where}: {first['msg']}.") from None
+        raise InvalidResult(f"The client's answer is broken: {first_problem(error)}.") from None

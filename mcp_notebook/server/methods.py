@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ProtocolError
 from ..jsonrpc import INVALID_PARAMS
+from ..protocol.revisions import MODERN
 from ..types import (
     CallToolResult,
     CompleteResult,
     Completion,
+    DiscoverResult,
     GetPromptResult,
+    ListenParams,
     ListPromptsResult,
     ListResourcesResult,
     ListResourceTemplatesResult,
@@ -23,14 +26,17 @@ from ..types import (
     ReadResourceResult,
     Result,
 )
+from ..types.base import WithMeta
 from ..types.requests import (
     CallToolParams,
     CompleteParams,
     GetPromptParams,
     PageParams,
+    ReadResourceParams,
     ResourceParams,
     SetLevelParams,
 )
+from .listening import listen
 from .registry import Entry, find
 
 if TYPE_CHECKING:
@@ -41,6 +47,14 @@ COMPLETION_VALUES = 100
 """How many suggestions one answer may hold (server/utilities/completion)."""
 
 Answerer = Callable[["ServerSession", Any, "Context"], Awaitable[Result]]
+
+
+async def discover(session: ServerSession, params: WithMeta, context: Context) -> DiscoverResult:
+    return DiscoverResult(
+        supported_versions=list(MODERN),
+        capabilities=context.profile.server,
+        instructions=session.server.instructions,
+    )
 
 
 async def list_tools(session: ServerSession, params: PageParams, context: Context) -> ListToolsResult:
@@ -68,7 +82,7 @@ async def call_tool(session: ServerSession, params: CallToolParams, context: Con
     return await entry.run(params.arguments or {}, context)
 
 
-async def read_resource(session: ServerSession, params: ResourceParams, context: Context) -> ReadResourceResult:
+async def read_resource(session: ServerSession, params: ReadResourceParams, context: Context) -> ReadResourceResult:
     return await session.server.registry.read(params.uri, context)
 
 
@@ -111,11 +125,13 @@ async def set_level(session: ServerSession, params: SetLevelParams, context: Con
 
 
 METHODS: Mapping[str, tuple[type[Model], Answerer]] = {
+    "server/discover": (WithMeta, discover),
+    "subscriptions/listen": (ListenParams, listen),
     "tools/list": (PageParams, list_tools),
     "tools/call": (CallToolParams, call_tool),
     "resources/list": (PageParams, list_resources),
     "resources/templates/list": (PageParams, list_templates),
-    "resources/read": (ResourceParams, read_resource),
+    "resources/read": (ReadResourceParams, read_resource),
     "resources/subscribe": (ResourceParams, subscribe),
     "resources/unsubscribe": (ResourceParams, unsubscribe),
     "prompts/list": (PageParams, list_prompts),

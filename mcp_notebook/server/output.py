@@ -135,8 +135,9 @@ def _message(value: Any) -> PromptMessage:
     if isinstance(value, PromptMessage):
         return value
     if isinstance(value, dict) and set(value) == {"role", "content"}:
-        content = value["content"]
-        return PromptMessage(role=value["role"], content=content if isinstance(content, dict) else block_of(content))
+        if isinstance(value["content"], dict):
+            return PromptMessage.model_validate(value)
+        return PromptMessage(role=value["role"], content=block_of(value["content"]))
     return PromptMessage(role="user", content=block_of(value))
 
 

@@ -29,6 +29,8 @@ class Entry:
 
     item: Any
     run: Run
+    asks: bool = True
+    """Whether its handler could ask the client something: it takes the running call."""
 
 
 @dataclass(slots=True)
@@ -43,9 +45,9 @@ class Registry:
     completions: dict[tuple[str, str], Complete] = field(default_factory=dict)
     _patterns: dict[str, UriTemplate] = field(default_factory=dict)
 
-    def add_tool(self, tool: Tool, run: Run) -> None:
+    def add_tool(self, tool: Tool, run: Run, *, asks: bool = True) -> None:
         """Offer a tool; one of the same name is replaced."""
-        self._put(self.tools, tool.name, Entry(tool, run), "tools")
+        self._put(self.tools, tool.name, Entry(tool, run, asks), "tools")
 
     def add_resource(self, resource: Resource, run: Run) -> None:
         """Offer a resource; one of the same URI is replaced."""

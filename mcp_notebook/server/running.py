@@ -12,7 +12,7 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
-from ..errors import MCPError, ProtocolError, ToolError
+from ..errors import MCPError, ProtocolError, ToolError, UnsupportedFeature
 from ..jsonrpc import INTERNAL_ERROR, INVALID_PARAMS
 from ..protocol.json_schema import coerce_text
 from ..types import CallToolResult, GetPromptResult, ReadResourceResult
@@ -60,6 +60,9 @@ async def run_tool(handler: Handler, arguments: dict[str, Any], context: Context
         return tool_result(await handler(values, context), handler.signature)
     except ProtocolError:
         raise
+    except UnsupportedFeature as error:
+        raise_for_capability(error, context)
+        return tool_failure(str(error))
     except MCPError as error:
         return tool_failure(str(error))
     except (Exception, SystemExit, KeyboardInterrupt) as error:
@@ -92,6 +95,9 @@ async def _run_with_text(handler: Handler, texts: dict[str, str], context: Conte
         return await handler(values, context)
     except ProtocolError:
         raise
+    except UnsupportedFeature as error:
+        raise_for_capability(error, context)
+        raise ProtocolError(INTERNAL_ERROR, f"{what}: {error}") from None
     except (Exception, SystemExit, KeyboardInterrupt) as error:
         logger.warning("%s failed", what, exc_info=True)
         raise ProtocolError(INTERNAL_ERROR, f"{what} failed: {describe(error)}") from None
@@ -106,6 +112,13 @@ def from_text(signature: Signature, texts: dict[str, str]) -> dict[str, Any]:
         name: coerce_text({**properties[name], **definitions}, text) if name in properties else text
         for name, text in texts.items()
     }
+
+
+def raise_for_capability(error: UnsupportedFeature, context: Context) -> None:
+    """Where the revision has an error of its own for a capability that the client lacks, raise that."""
+    code = context.profile.revision.missing_capability
+    if code is not None and error.capabilities is not None:
+        raise ProtocolError(code, str(error), {"requiredCapabilities": error.capabilities}) from None
 
 
 def describe(error: BaseException) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import logging
 import sys
 import weakref
 from collections.abc import Callable
@@ -13,6 +14,7 @@ import anyio
 
 from ..errors import MCPError, SchemaError
 from ..limits import DEFAULT_LIMITS, Limits
+from ..protocol.metadata import SERVER_INFO
 from ..transports.base import Channel
 from ..types import (
     Annotations,
@@ -28,6 +30,7 @@ from ..types import (
 )
 from .completing import as_completer, from_schema
 from .context import Context
+from .delivery.round_trip import Parking
 from .registry import Registry
 from .running import Handler, run_prompt, run_resource, run_tool
 from .session import ServerSession
@@ -79,6 +82,7 @@ class Server:
         self.page_size = page_size
         self.limits = limits
         self.registry = Registry(self._list_changed)
+        self.parking = Parking(limits)
         self._sessions: weakref.WeakSet[ServerSession] = weakref.WeakSet()
         self._limiter = anyio.CapacityLimiter(limits.handler_threads)
 
@@ -98,6 +102,11 @@ class Server:
             logging={},
         )
 
+    @functools.cached_property
+    def about(self) -> dict[str, Any]:
+        """What the server says of itself in the `_meta` of results, in the revisions that have that."""
+        return {SERVER_INFO: self.info.wire()}
+
     def __repr__(self) -> str:
         registry = self.registry
         counts = f"{len(registry.tools)} tools, {len(registry.resources) + len(registry.templates)} resources"
@@ -110,6 +119,7 @@ class Server:
     @overload
     def tool(
         self,
+        /,
         *,
         name: str | None = None,
         title: str | None = None,
@@ -179,7 +189,8 @@ class Server:
             icons=icons,
             meta=meta,
         )
-        self.registry.add_tool(tool, functools.partial(run_tool, handler))
+        asks = signature.context_parameter is not None
+        self.registry.add_tool(tool, functools.partial(run_tool, handler), asks=asks)
         return function
 
     def resource(
@@ -247,6 +258,7 @@ class Server:
     @overload
     def prompt(
         self,
+        /,
         *,
         name: str | None = None,
         title: str | None = None,
@@ -339,9 +351,14 @@ class Server:
 
     # Serving
 
-    async def serve(self, channel: Channel) -> None:
-        """Serve one client over a channel, until it goes."""
-        session = ServerSession(self, channel)
+    async def serve(self, channel: Channel, *, principal: str | None = None) -> None:
+        """Serve one client over a channel, until it goes.
+
+        Args:
+            channel: the way to the client.
+            principal: who the client is, where that is known; what is kept for it is given to no other.
+        """
+        session = ServerSession(self, channel, principal)
         self._sessions.add(session)
         try:
             await session.run()
@@ -354,7 +371,7 @@ class Server:
         Raises:
             MCPError: an event loop runs here already, as in a notebook.
         """
-        from ..transports.stdio import StdioServerChannel
+        from ..transports.stdio_server import StdioServerChannel
 
         try:
             asyncio.get_running_loop()
@@ -365,6 +382,8 @@ class Server:
                 "serve_stdio() takes over the stdin and stdout of a process of its own. In a notebook, connect to the "
                 "server object itself: %mcp connect NAME server, or connect(server)."
             )
+
+        logging.basicConfig()  # to stderr, which is where a client looks for what went wrong
 
         async def serve() -> None:
             await self.serve(StdioServerChannel(limits=self.limits))

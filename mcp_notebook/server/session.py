@@ -1,4 +1,4 @@
-"""One client at a server: the handshake, then its requests."""
+"""One client at a server: its requests, of whichever era."""
 
 from __future__ import annotations
 
@@ -10,14 +10,20 @@ from pydantic import ValidationError
 
 from ..errors import MCPError, ProtocolError
 from ..jsonrpc import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Notification, Request
-from ..protocol.negotiation import accept
+from ..protocol.metadata import is_modern
+from ..protocol.negotiation import accept, of_request
 from ..protocol.revision import Profile
 from ..protocol.shaping import shape
 from ..transports.base import Channel
 from ..transports.connection import Connection
-from ..types import LOGGING_LEVELS, InitializeResult, LoggingLevel, Result
+from ..types import InitializeResult, LoggingLevel, Result
+from ..types.problems import first_problem
+from ..types.requests import CallToolParams, Retryable
 from .context import Context
+from .delivery import Delivery
 from .delivery.direct import Direct
+from .delivery.round_trip import RoundTrip, binding
+from .listening import Listener
 from .methods import METHODS
 
 if TYPE_CHECKING:
@@ -27,25 +33,29 @@ logger = logging.getLogger("mcp_notebook.server")
 
 
 class ServerSession:
-    """One client, from its `initialize` to its end."""
+    """One client, from its first message to its end.
 
-    def __init__(self, server: Server, channel: Channel) -> None:
+    A client of the handshake revisions opens with `initialize`, and what was agreed on holds for the connection. A
+    request that carries the metadata of a modern revision is served by that alone. Both may come on one connection.
+    """
+
+    def __init__(self, server: Server, channel: Channel, principal: str | None = None) -> None:
         self.server = server
+        self.principal = principal
         self.connection = Connection(channel, self, limits=server.limits)
         self.level: LoggingLevel = "debug"
-        """The least severe log line that the client wants."""
+        """The least severe log line that a client of the handshake revisions wants."""
         self.subscriptions: set[str] = set()
+        """The resources it subscribed to."""
+        self.listeners: set[Listener] = set()
+        """Its open `subscriptions/listen`."""
+        self.ending = asyncio.Event()
+        """Set when the session ends on the server's initiative."""
         self._profile: Profile | None = None
         self._initialized = False
         self._changed: set[str] = set()
         self._loop = asyncio.get_running_loop()
         self._over = asyncio.Event()
-
-    @property
-    def profile(self) -> Profile:
-        """What was negotiated."""
-        assert self._profile is not None, "nothing is asked of a session before its handshake"
-        return self._profile
 
     async def run(self) -> None:
         """Serve the client until the connection ends."""
@@ -53,46 +63,34 @@ class ServerSession:
             await self.connection.open()
             await self._over.wait()
         finally:
+            self.ending.set()
             await self.connection.close()
-
-    def wants(self, level: LoggingLevel) -> bool:
-        """Whether the client wants log lines of that level."""
-        return LOGGING_LEVELS.index(level) >= LOGGING_LEVELS.index(self.level)
 
     def changed(self, kind: str) -> None:
         """A list changed; the client hears of it, once for all changes of a moment. Callable from any thread."""
-        try:
-            self._loop.call_soon_threadsafe(self._changed_here, kind)
-        except RuntimeError:
-            pass  # the loop is gone, and the client with it
+        self._soon(self._changed_here, kind)
 
     def updated(self, uri: str) -> None:
         """A resource changed; the client hears of it if it subscribed. Callable from any thread."""
-        try:
-            self._loop.call_soon_threadsafe(self._updated_here, uri)
-        except RuntimeError:
-            pass  # the loop is gone, and the client with it
+        self._soon(self._updated_here, uri)
 
     # The connection's Handler
 
     async def on_request(self, request: Request) -> Any:
-        match request.method:
-            case "initialize":
-                return self._initialize(request)
-            case "ping":
-                return Result()
-        if self._profile is None:
+        if is_modern(request.params):
+            profile = of_request(request.params, self.server.capabilities, self.server.info)
+        elif request.method == "initialize":
+            return self._initialize(request)
+        elif request.method == "ping":
+            return Result()
+        elif self._profile is None:
             raise ProtocolError(INVALID_REQUEST, "Nothing can be asked before 'initialize'.")
-        revision = self._profile.revision
-        if request.method not in METHODS or request.method not in revision.client_requests:
+        else:
+            profile = self._profile
+        if request.method not in METHODS or request.method not in profile.revision.client_requests:
             raise ProtocolError(METHOD_NOT_FOUND, f"Method not found: {request.method}")
-        form, answer = METHODS[request.method]
-        try:
-            params = form.model_validate(request.params or {})
-        except ValidationError as error:
-            raise ProtocolError(INVALID_PARAMS, f"Invalid params of {request.method!r}: {_first(error)}") from None
-        context = Context(self, request.id, getattr(params, "meta", None), Direct(self.connection, request.id))
-        return shape(revision, request.method, await answer(self, params, context))
+        result = await self._answer(request, profile)
+        return shape(profile.revision, request.method, result, self.server.about)
 
     def on_notification(self, notification: Notification) -> None:
         if notification.method == "notifications/initialized":
@@ -115,7 +113,43 @@ class ServerSession:
             server_info=self.server.info,
             instructions=self.server.instructions,
         )
-        return shape(self._profile.revision, "initialize", result)
+        return shape(self._profile.revision, "initialize", result, {})
+
+    async def _answer(self, request: Request, profile: Profile) -> Result:
+        form, answer = METHODS[request.method]
+        try:
+            params = form.model_validate(request.params or {})
+        except ValidationError as error:
+            raise ProtocolError(
+                INVALID_PARAMS, f"Invalid params of {request.method!r}: {first_problem(error)}"
+            ) from None
+        meta = getattr(params, "meta", None)
+        direct = Direct(self.connection, request.id)
+
+        async def work(delivery: Delivery) -> Result:
+            return await answer(self, params, Context(self, profile, request.id, meta, delivery))
+
+        if profile.revision.questions == "returned" and isinstance(params, Retryable) and self._may_ask(params):
+            return await self._round(request, params).round(direct, work, params.input_responses)
+        return await work(direct)
+
+    def _round(self, request: Request, params: Retryable) -> RoundTrip:
+        """The call that a request begins, or goes on with."""
+        bound = binding(self.principal, request.method, request.params or {})
+        if params.request_state is not None:
+            return self.server.parking.find(params.request_state, bound)
+        return RoundTrip(self.server.parking, bound)
+
+    def _may_ask(self, params: Retryable) -> bool:
+        """Whether the handler could ask something. One that takes no running call cannot, and needs no round trips."""
+        entry = self.server.registry.tools.get(params.name) if isinstance(params, CallToolParams) else None
+        return entry is None or entry.asks
+
+    def _soon(self, function: Any, *args: Any) -> None:
+        try:
+            self._loop.call_soon_threadsafe(function, *args)
+        except RuntimeError:
+            pass  # the loop is gone, and the client with it
 
     def _changed_here(self, kind: str) -> None:
         if not self._changed:
@@ -123,18 +157,19 @@ class ServerSession:
         self._changed.add(kind)
 
     def _flush_changes(self) -> None:
-        if not self._initialized:
-            return  # the client has read no list yet
         kinds, self._changed = self._changed, set()
         for kind in sorted(kinds):
-            self.connection.notify_soon(f"notifications/{kind}/list_changed")
+            method = f"notifications/{kind}/list_changed"
+            if self._initialized:  # before, the client has read no list yet
+                self.connection.notify_soon(method)
+            for listener in self.listeners:
+                if listener.wants_list(kind):
+                    self.connection.notify_soon(method, listener.marked({}), about=listener.id)
 
     def _updated_here(self, uri: str) -> None:
+        method = "notifications/resources/updated"
         if uri in self.subscriptions:
-            self.connection.notify_soon("notifications/resources/updated", {"uri": uri})
-
-
-def _first(error: ValidationError) -> str:
-    first = error.errors()[0]
-    where = ".".join(map(str, first["loc"]))
-    return f"{where}: {first['msg']}" if where else first["msg"]
+            self.connection.notify_soon(method, {"uri": uri})
+        for listener in self.listeners:
+            if listener.wants_resource(uri):
+                self.connection.notify_soon(method, listener.marked({"uri": uri}), about=listener.id)

@@ -74,9 +74,17 @@ class _Waiting:
 class Connection:
     """One end of a conversation at work. All of it happens on one event loop."""
 
-    def __init__(self, channel: Channel, handler: Handler, *, limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(
+        self,
+        channel: Channel,
+        handler: Handler,
+        *,
+        limits: Limits = DEFAULT_LIMITS,
+        questions_stop_the_clock: bool = False,
+    ) -> None:
         self.channel = channel
         self.limits = limits
+        self._patient = questions_stop_the_clock
         self._handler = handler
         self._peer = Peer()
         self._background: set[asyncio.Task[Any]] = set()
@@ -161,10 +169,10 @@ class Connection:
             raise self._loss()
         await self.channel.send(Notification(method, params), about=about)
 
-    def notify_soon(self, method: str, params: dict[str, Any] | None = None) -> None:
+    def notify_soon(self, method: str, params: dict[str, Any] | None = None, *, about: RequestId | None = None) -> None:
         """Tell, without waiting for it; on a connection that has ended, nothing happens."""
         if not self._ended:
-            self._spawn(self._send_quietly(Notification(method, params)))
+            self._spawn(self._send_quietly(Notification(method, params), about))
 
     # Being told: the channel's Receiver
 
@@ -251,20 +259,24 @@ class Connection:
             logger.warning("an answer could not be sent: %s", error)
             await self._send_quietly(ErrorResponse(id, INTERNAL_ERROR, str(error)))
 
-    async def _send_quietly(self, message: Message) -> None:
+    async def _send_quietly(self, message: Message, about: RequestId | None = None) -> None:
         try:
-            await self.channel.send(message)
+            await self.channel.send(message, about=about)
         except MCPError as error:
             logger.debug("not sent: %s", error)
 
-    # Time. While a question of theirs is being answered, our own clocks stand still: a person may need the time.
+    # Time. While a client answers a server's question, its own clocks stand still: a person may need the time.
 
     def _question_begins(self) -> None:
+        if not self._patient:
+            return
         if self._questions == 0:
             self._question_began = self._loop.time()
         self._questions += 1
 
     def _question_ends(self) -> None:
+        if not self._patient:
+            return
         self._questions -= 1
         if self._questions or not self._peer.outgoing:
             return

@@ -4,7 +4,7 @@ Each model holds everything that any revision knows; what a revision lacks is dr
 Source: schema.ts of each revision.
 """
 
-from .base import Annotations, Cursor, Icon, Model, PaginatedResult, ProgressToken, Result, Role
+from .base import Annotations, Cacheable, Cursor, Icon, Model, PaginatedResult, ProgressToken, Result, Role
 from .completion import (
     CompleteResult,
     Completion,
@@ -28,6 +28,7 @@ from .content import (
 )
 from .elicitation import ElicitParams, ElicitResult
 from .initialize import ClientCapabilities, Implementation, InitializeParams, InitializeResult, ServerCapabilities
+from .modern import DiscoverResult, InputRequest, InputRequiredResult, ListenParams, SubscriptionFilter
 from .notifications import LOGGING_LEVELS, LoggingLevel, LogMessage, Progress, ResourceUpdated
 from .prompts import GetPromptResult, ListPromptsResult, Prompt, PromptArgument, PromptMessage
 from .resources import (
@@ -56,6 +57,7 @@ __all__ = [
     "NO_ARGUMENTS",
     "Annotations",
     "AudioContent",
+    "Cacheable",
     "CallToolResult",
     "ClientCapabilities",
     "CompleteResult",
@@ -66,6 +68,7 @@ __all__ = [
     "CreateMessageParams",
     "CreateMessageResult",
     "Cursor",
+    "DiscoverResult",
     "ElicitParams",
     "ElicitResult",
     "EmbeddedResource",
@@ -75,11 +78,14 @@ __all__ = [
     "Implementation",
     "InitializeParams",
     "InitializeResult",
+    "InputRequest",
+    "InputRequiredResult",
     "ListPromptsResult",
     "ListResourceTemplatesResult",
     "ListResourcesResult",
     "ListRootsResult",
     "ListToolsResult",
+    "ListenParams",
     "LogMessage",
     "LoggingLevel",
     "Model",
@@ -105,6 +111,7 @@ __all__ = [
     "Root",
     "SamplingMessage",
     "ServerCapabilities",
+    "SubscriptionFilter",
     "TextContent",
     "Tool",
     "ToolAnnotations",

@@ -49,10 +49,22 @@ class WithMeta(Model):
 
 
 class Result(WithMeta):
-    """What a request is answered with; alone, an empty result."""
+    """What a request is answered with; alone, an empty result.
+
+    `result_type` is what the modern revisions say of each result; it is absent before, which means "complete".
+    """
+
+    result_type: str | None = None
 
 
-class PaginatedResult(Result):
+class Cacheable(Result):
+    """A result that may be kept for `ttl_ms` milliseconds, by whom `cache_scope` says ("public" or "private")."""
+
+    ttl_ms: int | None = None
+    cache_scope: str | None = None
+
+
+class PaginatedResult(Cacheable):
     """A page of a list; `next_cursor` leads to the next one."""
 
     next_cursor: Cursor | None = None

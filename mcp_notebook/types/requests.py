@@ -15,7 +15,14 @@ class PageParams(WithMeta):
     cursor: Cursor | None = None
 
 
-class CallToolParams(WithMeta):
+class Retryable(WithMeta):
+    """A request that may be made again with answers to what its first answer asked (modern revisions)."""
+
+    input_responses: dict[str, Any] | None = None
+    request_state: str | None = None
+
+
+class CallToolParams(Retryable):
     """`tools/call`."""
 
     name: str
@@ -23,12 +30,18 @@ class CallToolParams(WithMeta):
 
 
 class ResourceParams(WithMeta):
-    """`resources/read`, `resources/subscribe`, `resources/unsubscribe`."""
+    """`resources/subscribe`, `resources/unsubscribe`."""
 
     uri: str
 
 
-class GetPromptParams(WithMeta):
+class ReadResourceParams(Retryable):
+    """`resources/read`."""
+
+    uri: str
+
+
+class GetPromptParams(Retryable):
     """`prompts/get`."""
 
     name: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import model_validator
 
-from .base import Annotations, Named, PaginatedResult, Result, WithMeta
+from .base import Annotations, Cacheable, Named, PaginatedResult, WithMeta
 
 
 class Resource(Named):
@@ -53,7 +53,7 @@ class ListResourceTemplatesResult(PaginatedResult):
     resource_templates: list[ResourceTemplate]
 
 
-class ReadResourceResult(Result):
+class ReadResourceResult(Cacheable):
     """The answer to `resources/read`."""
 
     contents: list[ResourceContents]

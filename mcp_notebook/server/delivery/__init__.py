@@ -12,11 +12,14 @@ class Delivery(Protocol):
     async def tell(self, method: str, params: dict[str, Any]) -> None:
         """Send a notification that belongs to the call."""
 
-    async def ask(self, method: str, params: dict[str, Any]) -> Any:
+    async def ask(self, method: str, params: dict[str, Any], key: str | None = None) -> Any:
         """Send a question that belongs to the call, and wait for its answer (JSON data).
+
+        `key` names the question within the call, where the revision has such names.
 
         Raises:
             ProtocolError: the client answered with an error.
             RequestTimeout: no answer within `Limits.question`.
             ConnectionLost: the client has gone.
         """
+        ...

@@ -18,5 +18,5 @@ class Direct:
     async def tell(self, method: str, params: dict[str, Any]) -> None:
         await self._connection.notify(method, params, about=self._request_id)
 
-    async def ask(self, method: str, params: dict[str, Any]) -> Any:
+    async def ask(self, method: str, params: dict[str, Any], key: str | None = None) -> Any:
         return await self._connection.request(method, params, timeout=self._connection.limits.question)

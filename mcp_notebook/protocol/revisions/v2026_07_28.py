@@ -1,0 +1,34 @@
+"""Revision 2026-07-28: stateless, metadata in every request, round trips, listening. Source: its changelog."""
+
+from dataclasses import replace
+
+from . import v2025_11_25 as before
+
+_GONE = frozenset({"initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"})
+
+REVISION = replace(
+    before.REVISION,
+    name="2026-07-28",
+    era="modern",
+    client_requests=(before.REVISION.client_requests - _GONE) | {"server/discover", "subscriptions/listen"},
+    server_requests=before.REVISION.server_requests - {"ping"},
+    client_capabilities=(before.REVISION.client_capabilities - {"tasks"}) | {"extensions"},
+    server_capabilities=(before.REVISION.server_capabilities - {"tasks"}) | {"extensions"},
+    omit={"tools/list": {"tools": {"__all__": {"execution"}}}},
+    questions="returned",
+    changes="listened",
+    log_level="request",
+    result_types=frozenset({"complete", "input_required"}),
+    cacheable=frozenset(
+        {
+            "server/discover",
+            "tools/list",
+            "prompts/list",
+            "resources/list",
+            "resources/templates/list",
+            "resources/read",
+        }
+    ),
+    resource_not_found=-32602,
+    missing_capability=-32021,
+)
