@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import shlex
+import sysconfig
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -101,9 +102,13 @@ class Command:
         return os.path.realpath(self.cwd or os.getcwd())
 
     def environment(self) -> dict[str, str]:
-        """The whole environment that the program gets: the safe default, UTF-8 mode, then the additions."""
+        """The whole environment that the program gets: the safe default, UTF-8 mode, then the additions.
+
+        Its PATH is as in an activated environment: what is installed beside this Python (servers, npx, uvx) is found
+        first, though the kernel was started without activating anything.
+        """
         inherited = {name: value for name, value in os.environ.items() if name.upper() in _INHERITED}
-        return {**inherited, **_UTF8, **self.env}
+        return {**inherited, "PATH": _activated(os.environ.get("PATH", os.defpath)), **_UTF8, **self.env}
 
     def digest(self) -> str:
         """What a remembered consent is tied to: it changes with any argument, variable (by value) or directory.
@@ -112,3 +117,8 @@ class Command:
         """
         content = [list(self.args), sorted(self.env.items()), self.directory]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+
+def _activated(path: str) -> str:
+    programs = sysconfig.get_path("scripts")
+    return path if programs in path.split(os.pathsep) else os.pathsep.join([programs, path])

