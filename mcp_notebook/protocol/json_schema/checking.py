@@ -1,0 +1,69 @@
+"""Judging: whether a schema is one, and whether a value fits it."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from pydantic_core import PydanticSerializationError, from_json, to_json
+
+from ...errors import SchemaError
+from .bounded import dialect_of, errors_of, make_validator, metaschema_validator
+from .words import Problem, problems_of, show
+
+_CACHED = 256 * 1024
+"""Larger schemas (bytes of JSON) are compiled anew for each `Validator`."""
+
+
+def check_schema(schema: Any) -> None:
+    """See that a JSON Schema is valid in the dialect it declares, or in 2020-12 (JSC-1, JSC-3).
+
+    Args:
+        schema: JSON data. References are not followed: one that leads nowhere fails the values it stands for (JSC-4).
+
+    Raises:
+        SchemaError: it is not, or its dialect is not supported; `path` says where in the schema.
+    """
+    if not isinstance(schema, (dict, bool)):
+        raise SchemaError(f"A JSON Schema is an object, or true or false; not {show(schema)}.")
+    metaschema = metaschema_validator(dialect_of(schema))
+    for error in errors_of(metaschema, schema, 1):
+        problem = next(problems_of(error, metaschema.schema))
+        raise SchemaError(f"This is not a valid JSON Schema. {problem}", path=problem.pointer)
+
+
+class Validator:
+    """Judges values by a schema. Compiled once for each schema, however often it is made.
+
+    Args:
+        schema: JSON data; None accepts everything, like true and {}.
+
+    Raises:
+        SchemaError: as `check_schema`.
+    """
+
+    def __init__(self, schema: Any) -> None:
+        try:
+            text = to_json(True if schema is None else schema)
+        except (PydanticSerializationError, ValueError) as error:
+            raise SchemaError(f"This schema cannot be written as JSON: {error}") from None
+        make = _compiled if len(text) <= _CACHED else _compiled.__wrapped__
+        self._validator = make(text)
+
+    def errors(self, value: Any, limit: int = 20) -> list[Problem]:
+        """What is wrong with a value; [] if nothing, or if it cannot be told within the bounds of `bounded`.
+
+        Args:
+            value: JSON data.
+            limit: how many problems are wanted at most.
+        """
+        root = self._validator.schema
+        found = [problem for error in errors_of(self._validator, value, limit) for problem in problems_of(error, root)]
+        return list(dict.fromkeys(found))[:limit]
+
+
+@functools.lru_cache(maxsize=64)
+def _compiled(text: bytes) -> Any:
+    schema = from_json(text)
+    check_schema(schema)
+    return make_validator(schema, dialect_of(schema), names_by_pattern=b'"patternProperties"' in text)
