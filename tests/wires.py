@@ -10,14 +10,15 @@ from mcp_notebook.errors import ConnectionLost, MCPError
 from mcp_notebook.jsonrpc import InvalidMessage, Message, RequestId, dump, load
 from mcp_notebook.transports.base import Receiver
 
-BOUND = 10.0
-"""Seconds after which a wait of a test fails."""
-
 
 class Wire:
-    """One end of a channel, for what is tested; the methods without a contract are the test's end of it."""
+    """One end of a channel, for what is tested; `says`, `bytes` and so on are the test's end of it.
 
-    def __init__(self) -> None:
+    Args:
+        bound: seconds after which waiting for a message fails the test.
+    """
+
+    def __init__(self, bound: float = 10) -> None:
         self.sent: list[bytes] = []
         self.about: list[RequestId | None] = []
         self.closed = False
@@ -26,6 +27,7 @@ class Wire:
         self._receiver: Receiver | None = None
         self._read = 0
         self._news = asyncio.Event()
+        self._bound = bound
 
     async def open(self, receiver: Receiver) -> None:
         self._receiver = receiver
@@ -65,7 +67,7 @@ class Wire:
 
     async def bytes(self) -> bytes:
         """The next message that is sent, as bytes."""
-        async with asyncio.timeout(BOUND):
+        async with asyncio.timeout(self._bound):
             while self._read == len(self.sent):
                 self._news.clear()
                 await self._news.wait()

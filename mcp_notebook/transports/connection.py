@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ..errors import ConnectionLost, MCPError, ProtocolError, RequestTimeout
+from ..errors import ConnectionLost, InvalidResult, MCPError, ProtocolError, RequestTimeout
 from ..jsonrpc import INTERNAL_ERROR, ErrorResponse, InvalidMessage, Message, Notification, Request, RequestId
 from ..limits import DEFAULT_LIMITS, Limits
 from ..protocol.peer import (
     Answered,
     Asked,
+    Event,
     Faulty,
     Ignored,
     Incoming,
@@ -70,6 +71,11 @@ class _Waiting:
         ]
         return min(ends) if ends else None
 
+    def stood_still(self, began: float, now: float) -> None:
+        """The clock did not run between these two."""
+        self.started += now - max(began, self.started)
+        self.heard += now - max(began, self.heard)
+
 
 class Connection:
     """One end of a conversation at work. All of it happens on one event loop."""
@@ -105,8 +111,10 @@ class Connection:
 
     async def close(self) -> None:
         """End it; what is still waiting gets a ConnectionLost."""
-        if self._background:
-            await asyncio.wait(set(self._background), timeout=FLUSH)
+        at_work = {incoming.state for incoming in self._peer.incoming.values()}
+        sending = self._background - at_work
+        if sending:
+            await asyncio.wait(sending, timeout=FLUSH)
         await self.channel.close()
         self.disconnected(None)
 
@@ -121,6 +129,7 @@ class Connection:
         total: float | None = None,
         on_progress: OnProgress | None = None,
         on_sent: Callable[[RequestId], None] | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Any:
         """Ask, and wait for the answer. Cancelling the wait tells the other side.
 
@@ -130,7 +139,8 @@ class Connection:
             timeout: seconds of silence that are borne; progress starts them anew. None: no limit.
             total: seconds in all. None: no limit.
             on_progress: called with the parameters of each progress notification; without it none is asked for.
-            on_sent: called with the request's id once it is on its way.
+            on_sent: called with the request's id just before it goes on its way.
+            headers: what a transport with headers should say beside the message.
 
         Returns:
             The result, as JSON data.
@@ -146,10 +156,11 @@ class Connection:
         now = self._loop.time()
         waiting = outgoing.state = _Waiting(self._loop.create_future(), timeout, total, now, now, on_progress)
         self._arm(outgoing, waiting)
+        outgoing.request.headers = headers
+        if on_sent is not None:
+            on_sent(outgoing.id)
         try:
             await self.channel.send(outgoing.request)
-            if on_sent is not None:
-                on_sent(outgoing.id)
             return await waiting.future
         except asyncio.CancelledError:
             self._tell_cancelled(outgoing, "no longer wanted")
@@ -177,7 +188,12 @@ class Connection:
     # Being told: the channel's Receiver
 
     def received(self, message: Message) -> None:
-        event = self._peer.receive(message)
+        try:
+            self._take(self._peer.receive(message))
+        except Exception:  # of a function that wanted to be told: the connection goes on
+            logger.exception("a message could not be handled")
+
+    def _take(self, event: Event) -> None:
         match event:
             case Answered():
                 _settle(event.outgoing, event.result)
@@ -201,7 +217,11 @@ class Connection:
 
     def received_invalid(self, error: InvalidMessage) -> None:
         self._handler.on_fault(str(error))
-        if error.id is not None:
+        outgoing = self._peer.outgoing.get(error.id) if error.id is not None else None
+        if outgoing is not None:  # the answer that was waited for, and it cannot be read
+            why = error.__cause__ if isinstance(error.__cause__, MCPError) else InvalidResult(str(error))
+            _fail(outgoing, why)
+        elif error.id is not None:
             self._spawn(self._send_quietly(ErrorResponse(error.id, error.code, f"Invalid request: {error}")))
 
     def disconnected(self, error: MCPError | None) -> None:
@@ -217,7 +237,8 @@ class Connection:
         self._handler.on_disconnected(error)
 
     def _loss(self) -> MCPError:
-        return self._error or ConnectionLost("The connection is closed. Connect again to go on.")
+        lost = self._error or ConnectionLost("The connection is closed. Connect again to go on.")
+        return lost.with_traceback(None)  # raised more than once, it shows where it was raised last
 
     # Requests of theirs
 
@@ -240,9 +261,10 @@ class Connection:
         except ProtocolError as error:
             reply = self._peer.refuse(incoming, error.code, error.message, error.data)
         except asyncio.CancelledError:
-            self._peer.refuse(incoming, INTERNAL_ERROR, "cancelled")
-            raise
-        except Exception:
+            reply = self._peer.refuse(incoming, INTERNAL_ERROR, "The work was cancelled.")
+            if reply is None or _being_cancelled():
+                raise
+        except (Exception, SystemExit, KeyboardInterrupt):  # the last two would end the event loop
             logger.exception("the handler of %r failed", incoming.request.method)
             reply = self._peer.refuse(incoming, INTERNAL_ERROR, "Internal error")
         finally:
@@ -280,10 +302,8 @@ class Connection:
         self._questions -= 1
         if self._questions or not self._peer.outgoing:
             return
-        stood_still = self._loop.time() - self._question_began
         for outgoing in self._peer.outgoing.values():
-            outgoing.state.started += stood_still
-            outgoing.state.heard += stood_still
+            outgoing.state.stood_still(self._question_began, self._loop.time())
 
     def _arm(self, outgoing: Outgoing, waiting: _Waiting) -> None:
         due = waiting.due()
@@ -332,6 +352,12 @@ class Connection:
         self._background.add(task)
         task.add_done_callback(self._background.discard)
         return task
+
+
+def _being_cancelled() -> bool:
+    """Whether somebody cancels the task that runs, rather than something within it having been cancelled."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _settle(outgoing: Outgoing, result: Any) -> None:
