@@ -1,0 +1,67 @@
+"""What asking the person is, whatever it is done with: widgets, lines of text, or a policy where nobody can answer.
+
+The front end of the cell that waits decides which it is, anew for each question: `host.py`.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Protocol
+
+from ..render.letters import excerpt, legible, one_line
+from ..transports.command import Command
+from ..types import ElicitParams, ElicitResult
+from ..visible import visible
+
+WARNING = (
+    "It runs with your rights: it can read, change and send whatever you can. Start it only if you know where it comes "
+    "from."
+)
+"""What is said of every command (CON-1)."""
+
+
+class Decision(Enum):
+    """What became of the question whether a command may start."""
+
+    ONCE = "allowed to start, until this kernel ends"
+    REMEMBER = "allowed to start, and remembered"
+    REFUSED = "not started"
+    NOBODY = "nobody can be asked"
+
+
+class Prompter(Protocol):
+    """One way to ask. Its methods run on the background loop; whoever cancels them takes the question back."""
+
+    async def consent(self, command: Command) -> Decision:
+        """Ask whether a command may start.
+
+        Raises:
+            NobodyWaiting: the cell stopped waiting before anything was shown.
+        """
+        ...
+
+    async def elicit(self, server: str, params: ElicitParams) -> ElicitResult:
+        """Ask what a server wants to know.
+
+        Args:
+            server: what the server is called here.
+            params: its question, in form mode.
+
+        Raises:
+            NobodyWaiting: as above.
+        """
+        ...
+
+
+def line(text: str) -> str:
+    """Foreign text as one line, nothing hidden in it."""
+    return excerpt(one_line(legible(text)))
+
+
+def circumstances(command: Command) -> str:
+    """Where a command would run, and with which additions to its environment, without their values (CON-1)."""
+    parts = [f"in {visible(command.directory)}"]
+    if command.env:
+        hidden = "value hidden" if len(command.env) == 1 else "values hidden"
+        parts.append(f"adds to the environment {', '.join(map(visible, sorted(command.env)))} ({hidden})")
+    return " · ".join(parts)
