@@ -28,6 +28,8 @@ class MemoryChannel:
         early, self._early = self._early, []
         for data in early:
             self._deliver(data)
+        if self._other is None:
+            asyncio.get_running_loop().call_soon(self._other_closed)
 
     async def send(self, message: Message, *, about: RequestId | None = None) -> None:
         data = dump(message)
