@@ -20,6 +20,10 @@ class Limits:
     """How long a request may take in all, however much progress it reports."""
     connect: float = 60.0
     """How long a server may take from its start to the end of the handshake."""
+    probe: float = 5.0
+    """How long a server of unknown era may be silent before it gets the handshake, too."""
+    rounds: int = 20
+    """How many times one request may be answered with a question."""
     question: float = 900.0
     """How long a person (or whatever answers for one) may take over a server's question."""
     shutdown: float = 2.0

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Callable, Generator
+from collections.abc import AsyncIterator, Callable, Generator, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
 from ..errors import CallCancelled, MCPError
-from ..jsonrpc import Request
 from ..limits import Limits
 from ..protocol.calls import TRANSITIONS, CallEvent, CallLog, CallState, EventKind, Occurrence
 from ..types import LogMessage, Progress
@@ -35,7 +34,16 @@ class CallHandle:
         started: when, in UTC.
     """
 
-    def __init__(self, home: Home, *, server: str, tool: str, arguments: dict[str, Any], limits: Limits) -> None:
+    def __init__(
+        self,
+        home: Home,
+        *,
+        server: str,
+        tool: str,
+        arguments: dict[str, Any],
+        limits: Limits,
+        meta: Mapping[str, Any] | None = None,
+    ) -> None:
         self.id = secrets.token_hex(2)
         self.server = server
         self.tool = tool
@@ -43,6 +51,7 @@ class CallHandle:
         self.started = datetime.now(UTC)
         self.ended: datetime | None = None
         self._home = home
+        self._extra = {"_meta": dict(meta)} if meta else {}
         self._limits = limits
         self._state = CallState.RUNNING
         self._log: CallLog | None = None
@@ -128,12 +137,13 @@ class CallHandle:
         self._task = asyncio.current_task()
         session.calls.add(self)
         try:
-            raw = await session.connection.request(
+            raw = await session.request(
                 "tools/call",
-                {"name": self.tool, "arguments": self.arguments},
+                {"name": self.tool, "arguments": self.arguments, **self._extra},
                 timeout=timeout,
                 total=total,
                 on_progress=self.progressed,
+                call=self,
             )
             result = session.tool_result(self.tool, raw)
         except asyncio.CancelledError:
@@ -161,11 +171,11 @@ class CallHandle:
         """The server sent a log line."""
         self._say("log", line)
 
-    def asked(self, request: Request) -> None:
+    def asked(self, params: dict[str, Any] | None) -> None:
         """The server asks something."""
         self._questions += 1
         self._move(Occurrence.ASKED)
-        self._say("question", request.params)
+        self._say("question", params)
 
     def answered(self, answer: Any) -> None:
         """That was answered."""

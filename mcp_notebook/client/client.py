@@ -17,8 +17,6 @@ from ..limits import DEFAULT_LIMITS, Limits
 from ..protocol.json_schema import Validator
 from ..protocol.negotiation import known_revision
 from ..protocol.revision import Profile
-from ..protocol.revisions import LATEST_HANDSHAKE
-from ..transports.connection import Connection
 from ..types import (
     CompleteResult,
     Completion,
@@ -69,7 +67,7 @@ class ClientOptions:
 
     answering: Answering = field(default_factory=Answering)
     timeout: float | None = None
-    revision: str = LATEST_HANDSHAKE.name
+    revision: str | None = None
     limits: Limits = DEFAULT_LIMITS
     info: Implementation | None = None
     on_notification: Callable[[Notification], None] | None = None
@@ -162,7 +160,9 @@ class Client:
 
         async def ping() -> float:
             began = time.perf_counter()
-            await self._request("ping", {})
+            # The modern revisions have no ping; what every server there must answer does as well.
+            method = "ping" if "ping" in self.profile.revision.client_requests else "server/discover"
+            await self._request(method, {}, cached=False)
             return time.perf_counter() - began
 
         return await self._run(ping())
@@ -193,7 +193,12 @@ class Client:
         return await self._run(self._list("prompts/list", ListPromptsResult, lambda page: page.prompts))
 
     async def call_tool(
-        self, name: str, arguments: Mapping[str, Any] | None = None, *, timeout: float | None = None
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
+        meta: Mapping[str, Any] | None = None,
     ) -> ToolResult:
         """Call a tool, and wait for its result.
 
@@ -202,6 +207,7 @@ class Client:
             arguments: its arguments, as JSON data.
             timeout: seconds of silence after which the call is given up and the server told; progress starts them
                 anew. By default the client's own.
+            meta: what its `_meta` should carry, such as a W3C trace context (`{"traceparent": …}`).
 
         Returns:
             The result. A tool that failed has `.is_error`.
@@ -212,17 +218,22 @@ class Client:
             ConnectionLost: the connection ended first.
             InvalidResult: the answer has not the form that the protocol, or the tool's output schema, gives it.
         """
-        handle = self._handle(name, arguments)
+        handle = self._handle(name, arguments, meta)
         return await self._run(handle.run(self.session, *self._limits(timeout)))
 
     def begin_call(
-        self, name: str, arguments: Mapping[str, Any] | None = None, *, timeout: float | None = None
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
+        meta: Mapping[str, Any] | None = None,
     ) -> CallHandle:
         """Begin to call a tool, and give its handle at once. Callable from any thread.
 
         Args: as of `call_tool`.
         """
-        return self._handle(name, arguments).begin(self.session, *self._limits(timeout))
+        return self._handle(name, arguments, meta).begin(self.session, *self._limits(timeout))
 
     async def read_resource(self, uri: str, *, timeout: float | None = None) -> ReadResult:
         """Read a resource. Raises ProtocolError where there is none."""
@@ -230,11 +241,17 @@ class Client:
 
     async def subscribe_resource(self, uri: str) -> None:
         """Be told (by `notifications/resources/updated`) when a resource changes."""
-        await self._ask("resources/subscribe", {"uri": uri}, Result)
+        if self.profile.revision.changes == "listened":
+            await self._run(self.session.subscribe(uri))
+        else:
+            await self._ask("resources/subscribe", {"uri": uri}, Result)
 
     async def unsubscribe_resource(self, uri: str) -> None:
         """No longer be told."""
-        await self._ask("resources/unsubscribe", {"uri": uri}, Result)
+        if self.profile.revision.changes == "listened":
+            await self._run(self.session.unsubscribe(uri))
+        else:
+            await self._ask("resources/unsubscribe", {"uri": uri}, Result)
 
     async def get_prompt(
         self, name: str, arguments: Mapping[str, str] | None = None, *, timeout: float | None = None
@@ -267,10 +284,15 @@ class Client:
 
     async def set_logging_level(self, level: LoggingLevel) -> None:
         """Have the server send log lines of this level and above only."""
-        await self._ask("logging/setLevel", {"level": level}, Result)
+        if self.profile.revision.log_level == "request":
+            self.session.set_log_level(level)
+        else:
+            await self._ask("logging/setLevel", {"level": level}, Result)
 
     async def notify_roots_changed(self) -> None:
-        """Tell the server that the roots are others now."""
+        """Tell the server that the roots are others now, where the revision has that; else it asks anew anyway."""
+        if self.profile.revision.questions == "returned":
+            return
         await self._run(self.session.connection.notify("notifications/roots/list_changed"))
 
     # What is known without asking
@@ -328,7 +350,8 @@ class Client:
         )
         self.error, self._tools, self._session = None, None, session
         try:
-            await session.open(known_revision(options.revision), options.info or default_info())
+            revision = None if options.revision is None else known_revision(options.revision)
+            await session.open(revision, options.info or default_info())
         except BaseException:
             await session.close()
             self._session, self._state = None, "closed"
@@ -361,13 +384,18 @@ class Client:
         if error is not None and self._state == "connected":
             self.error, self._state = error, "lost"
 
-    def _handle(self, name: str, arguments: Mapping[str, Any] | None) -> CallHandle:
+    def _handle(self, name: str, arguments: Mapping[str, Any] | None, meta: Mapping[str, Any] | None) -> CallHandle:
         self.profile.check_server("tools/call")
         tool = (self._tools or {}).get(name)
         if tool is not None:
             check_listed(tool)
         return CallHandle(
-            self.home, server=self.name, tool=name, arguments=dict(arguments or {}), limits=self.options.limits
+            self.home,
+            server=self.name,
+            tool=name,
+            arguments=dict(arguments or {}),
+            limits=self.options.limits,
+            meta=meta,
         )
 
     def _limits(self, timeout: float | None) -> tuple[float, float]:
@@ -384,10 +412,13 @@ class Client:
 
         return await self._run(ask())
 
-    async def _request(self, method: str, params: dict[str, Any], timeout: float | None = None) -> Any:
+    async def _request(
+        self, method: str, params: dict[str, Any], timeout: float | None = None, *, cached: bool = True
+    ) -> Any:
         silence, total = self._limits(timeout)
-        connection: Connection = self.session.connection
-        return await connection.request(method, params, timeout=silence, total=total, on_progress=_ignore)
+        return await self.session.request(
+            method, params, timeout=silence, total=total, on_progress=_ignore, cached=cached
+        )
 
     async def _list(self, method: str, form: type[P], items: Callable[[P], list[T]]) -> list[T]:
         if not self.profile.server_has(method):

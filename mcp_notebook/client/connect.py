@@ -10,7 +10,6 @@ from typing import Any
 from ..jsonrpc import Notification
 from ..limits import DEFAULT_LIMITS, Limits
 from ..protocol.negotiation import known_revision
-from ..protocol.revisions import LATEST_HANDSHAKE
 from ..types import ElicitParams, Implementation
 from .answering import Answering, Elicitation, Roots, Sampling
 from .client import Client, ClientOptions
@@ -25,7 +24,7 @@ def connect(
     env: Mapping[str, str] | None = None,
     cwd: str | Path | None = None,
     timeout: float | None = None,
-    revision: str = LATEST_HANDSHAKE.name,
+    revision: str | None = None,
     roots: Roots | None = None,
     elicitation: Elicitation | None = None,
     sampling: Sampling | None = None,
@@ -43,7 +42,7 @@ def connect(
         env: additions to the environment of a command.
         cwd: the folder a command runs in.
         timeout: seconds of silence after which a request is given up; 60 by default.
-        revision: the protocol revision to propose.
+        revision: the protocol revision to speak; found out by default.
         roots: folders that the server may work in, or a function that gives them.
         elicitation: answers the server's questions: takes `ElicitParams`, gives a dict of values to accept, an
             `ElicitResult`, or None to cancel. In a notebook the person is asked by default.
@@ -58,7 +57,8 @@ def connect(
         ConsentDenied: in a notebook, the person did not let the command start.
         NegotiationError: no revision is common, or `revision` is none.
     """
-    known_revision(revision)
+    if revision is not None:
+        known_revision(revision)
     where = destination(target, env=env, cwd=cwd)
     options = ClientOptions(
         answering=Answering(roots=roots, elicitation=elicitation, sampling=sampling),

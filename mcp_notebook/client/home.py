@@ -87,6 +87,7 @@ class Home:
     def add_closer(self, closer: Closer) -> None:
         """Have `closer` called and awaited on the loop before this home ends.
 
+        That may be while the interpreter ends, when no executor takes work any more: it must not need a thread.
         A home that only borrows its loop is not told when that ends, so here this does nothing: whoever opened
         a connection on their own loop closes it.
         """

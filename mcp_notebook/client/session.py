@@ -1,23 +1,36 @@
-"""One connection of a client: the handshake, what the server tells and asks, and the calls under way."""
+"""One connection of a client: what was agreed on, what the server tells and asks, and the calls under way."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from ..errors import MCPError, NegotiationError, ProtocolError, RequestTimeout
-from ..jsonrpc import METHOD_NOT_FOUND, Notification, Request
+from ..errors import InvalidResult, MCPError, ProtocolError
+from ..jsonrpc import METHOD_NOT_FOUND, Notification, Request, RequestId
 from ..limits import Limits
-from ..protocol.negotiation import conclude, propose
+from ..protocol.metadata import LOG_LEVEL, written
 from ..protocol.revision import Profile, Revision
 from ..transports.base import Channel
-from ..transports.connection import Connection
-from ..types import Implementation, LogMessage, Result
+from ..transports.connection import Connection, OnProgress
+from ..types import (
+    Implementation,
+    InputRequest,
+    InputRequiredResult,
+    LoggingLevel,
+    LogMessage,
+    Result,
+    SubscriptionFilter,
+)
+from ..types.problems import first_problem
 from .answering import QUESTIONS, Answering, answer
+from .cache import ResultCache
+from .listening import Listening
+from .opening import Opening
 
 if TYPE_CHECKING:
     from .calls import CallHandle
@@ -26,6 +39,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger("mcp_notebook.client")
 LOG_LINES = 1000
 """How many of a server's log lines a client remembers."""
+RETRYABLE = frozenset({"tools/call", "prompts/get", "resources/read"})
+"""The methods whose first answer may be a question (basic/patterns/mrtr)."""
 
 
 class ClientSession:
@@ -54,69 +69,129 @@ class ClientSession:
         self.calls: set[CallHandle] = set()
         self.log: deque[LogMessage] = deque(maxlen=LOG_LINES)
         self.faults: deque[str] = deque(maxlen=100)
+        self.tool_result = validate
         self._answering = answering
         self._limits = limits
         self._on_notification = on_notification
         self._on_end = on_end
-        self.tool_result = validate
         self._profile: Profile | None = None
+        self._meta: dict[str, Any] | None = None
+        self._cache = ResultCache()
+        self._listening = Listening(self._listen, self.on_fault)
 
     @property
     def profile(self) -> Profile:
         """What was negotiated."""
-        assert self._profile is not None, "the handshake comes first"
+        assert self._profile is not None, "the agreement comes first"
         return self._profile
 
-    async def open(self, revision: Revision, info: Implementation) -> None:
-        """Connect, and agree on a revision.
+    async def open(self, revision: Revision | None, info: Implementation) -> None:
+        """Connect, and agree on a revision: this one, or (None) what the server speaks.
 
         Raises:
             ConnectError: the server cannot be reached, or there is no agreement.
-            ConnectionLost: it ended during the handshake.
+            ConnectionLost: it ended meanwhile.
         """
         capabilities = self._answering.capabilities()
         await self.connection.open()
-        try:
-            raw = await self.connection.request(
-                "initialize", propose(revision, capabilities, info), timeout=self._limits.connect
-            )
-        except ProtocolError as error:
-            raise NegotiationError(f"The server refused to connect: {error}") from None
-        except RequestTimeout as error:
-            raise NegotiationError(
-                f"The server did not answer within {error.seconds:g} s. Does it speak MCP over this transport? "
-                "Give it longer with timeout=SECONDS."
-            ) from None
-        self._profile = conclude(raw, capabilities, info)
-        await self.connection.notify("notifications/initialized")
+        self._profile = profile = await Opening(self.connection, capabilities, info, self._limits).agree(revision)
+        if profile.revision.era == "modern":
+            self._meta = written(profile.revision.name, profile.client, info)
+            self.set_log_level("info")
+        if profile.revision.changes == "listened":
+            self._listen_to_lists(profile)
 
     async def close(self) -> None:
         """End it."""
+        self._listening.close()
         await self.connection.close()
+
+    async def request(
+        self,
+        method: str,
+        params: dict[str, Any],
+        *,
+        timeout: float | None,
+        total: float | None,
+        on_progress: OnProgress | None,
+        call: CallHandle | None = None,
+        headers: Mapping[str, str] | None = None,
+        cached: bool = True,
+    ) -> Any:
+        """Ask, answer what the server wants to know first, and give the complete result as JSON data.
+
+        Args:
+            method: the method.
+            params: its parameters.
+            timeout: seconds of silence, as of `Connection.request`.
+            total: seconds in all, for each round.
+            on_progress: told of progress.
+            call: the call that questions belong to.
+            headers: what a transport with headers should say, too.
+            cached: whether a result that the server let us keep will do.
+
+        Raises:
+            MCPError: as `Connection.request`; InvalidResult also where the server asks without end.
+        """
+        revision = self.profile.revision
+        keeps = method in revision.cacheable
+        if keeps and cached:
+            kept = self._cache.get(method, params)
+            if kept is not None:
+                return kept
+        sent = params
+        for number in range(self._limits.rounds):
+            raw = await self.connection.request(
+                method,
+                self._with_meta(sent),
+                timeout=timeout,
+                total=total,
+                on_progress=on_progress,
+                headers=headers,
+            )
+            kind = raw.get("resultType", "complete") if isinstance(raw, dict) else "complete"
+            if kind == "complete":
+                if keeps and number == 0:
+                    self._cache.put(method, params, raw)
+                return raw
+            if kind not in revision.result_types or method not in RETRYABLE:
+                raise InvalidResult(f"The server answered {method!r} with a result of type {str(kind)[:80]!r}.")
+            sent = await self._supplied(params, raw, number, call)
+        raise InvalidResult(
+            f"The server asked {self._limits.rounds} times for more and gave no result (Limits.rounds)."
+        )
+
+    async def subscribe(self, uri: str) -> None:
+        """Hear of a resource's changes, where the revision has listening for it."""
+        await self._listening.subscribe(uri)
+
+    async def unsubscribe(self, uri: str) -> None:
+        """No longer hear of them."""
+        await self._listening.unsubscribe(uri)
+
+    def set_log_level(self, level: LoggingLevel) -> None:
+        """Have every request ask for log lines of this level and above, where the revision has it there."""
+        if self._meta is not None and self.profile.server.logging is not None:
+            self._meta[LOG_LEVEL] = level
 
     # The connection's Handler
 
     async def on_request(self, request: Request) -> Any:
         if request.method == "ping":
             return Result()
-        if self._profile is None or request.method not in QUESTIONS or not self._profile.client_has(request.method):
+        profile = self._profile
+        pushed = profile is not None and profile.revision.questions == "pushed" and profile.client_has(request.method)
+        if profile is None or not pushed or request.method not in QUESTIONS:
             raise ProtocolError(METHOD_NOT_FOUND, f"Method not found: {request.method}")
-        call = self._only_call()
-        if call is not None:
-            call.asked(request)
-        try:
-            result = await answer(self._answering, self._profile, request.method, request.params)
-        except Exception as error:
-            if call is not None:
-                call.answered(error)
-            raise
-        if call is not None:
-            call.answered(result)
-        return result
+        return await self._answer(request.method, request.params, self._only_call())
 
     def on_notification(self, notification: Notification) -> None:
-        if notification.method == "notifications/message":
-            self._logged(notification)
+        self._cache.overtaken(notification)
+        match notification.method:
+            case "notifications/message":
+                self._logged(notification)
+            case "notifications/subscriptions/acknowledged":
+                self._listening.told(notification)
         self._on_notification(notification)
 
     def on_fault(self, reason: str) -> None:
@@ -124,9 +199,61 @@ class ClientSession:
         logger.warning("the server sent something wrong: %s", reason)
 
     def on_disconnected(self, error: MCPError | None) -> None:
+        self._listening.close()
         self._on_end(error)
 
     # Within
+
+    def _with_meta(self, params: dict[str, Any]) -> dict[str, Any]:
+        if self._meta is None:
+            return params
+        return {**params, "_meta": {**self._meta, **(params.get("_meta") or {})}}
+
+    async def _supplied(self, params: dict[str, Any], raw: Any, number: int, call: CallHandle | None) -> dict[str, Any]:
+        """The request anew, with what the server asked for; its state goes back as it came, byte for byte."""
+        try:
+            wanted = InputRequiredResult.model_validate(raw)
+        except ValidationError as error:
+            raise InvalidResult(f"The server's question is broken: {first_problem(error)}.") from None
+        if not wanted.input_requests:
+            await asyncio.sleep(min(0.1 * 2**number, 2.0))  # "not yet": there is nothing to answer
+        asked = wanted.input_requests or {}
+        answers = await asyncio.gather(*(self._answer_input(one, call) for one in asked.values()))
+        supplied = {**params}
+        if asked:
+            supplied["inputResponses"] = dict(zip(asked, answers, strict=True))
+        if wanted.request_state is not None:
+            supplied["requestState"] = wanted.request_state
+        return supplied
+
+    async def _answer_input(self, asked: InputRequest, call: CallHandle | None) -> Any:
+        if asked.method not in QUESTIONS or not self.profile.client_has(asked.method):
+            raise InvalidResult(f"The server asks for {asked.method[:80]!r}, which this client did not declare.")
+        return (await self._answer(asked.method, asked.params, call)).wire()
+
+    async def _answer(self, method: str, params: dict[str, Any] | None, call: CallHandle | None) -> Result:
+        if call is None:
+            return await answer(self._answering, self.profile, method, params)
+        call.asked(params)
+        try:
+            result = await answer(self._answering, self.profile, method, params)
+        except BaseException as error:
+            call.answered(error)
+            raise
+        call.answered(result)
+        return result
+
+    async def _listen(self, params: dict[str, Any], on_sent: Callable[[RequestId], None]) -> Any:
+        return await self.connection.request("subscriptions/listen", self._with_meta(params), on_sent=on_sent)
+
+    def _listen_to_lists(self, profile: Profile) -> None:
+        lists = {
+            f"{kind}_list_changed": True
+            for kind in ("tools", "prompts", "resources")
+            if (getattr(profile.server, kind) or {}).get("listChanged")
+        }
+        if lists:
+            self._listening.begin(SubscriptionFilter.model_validate(lists))
 
     def _logged(self, notification: Notification) -> None:
         try:

@@ -156,7 +156,10 @@ def _name_of(command: Command) -> str:
             continue
         for part in reversed(word.split("/")):
             stem = re.sub(r"(?<=.)@.*$|\.(py|js|mjs|ts|sh|exe)$", "", part)
-            if stem and re.sub(r"[\d.]+$", "", stem) not in _LAUNCHERS | _PLACES:
+            bare = re.sub(r"[\d.]+$", "", stem)
+            if bare in _LAUNCHERS:
+                break
+            if bare and bare not in _PLACES:
                 return re.sub(r"^(mcp[-_])?server[-_]|^mcp[-_]", "", stem) or stem
     return Path(command.args[0]).name
 

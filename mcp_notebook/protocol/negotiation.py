@@ -21,7 +21,11 @@ from . import metadata
 from .revision import Profile, Revision
 from .revisions import ALL, LATEST_HANDSHAKE, MODERN
 
+HEADER_MISMATCH = -32020
+MISSING_REQUIRED_CLIENT_CAPABILITY = -32021
 UNSUPPORTED_PROTOCOL_VERSION = -32022
+MODERN_ERRORS = frozenset({HEADER_MISMATCH, MISSING_REQUIRED_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION})
+"""Errors that only a server of a modern revision gives."""
 
 Capabilities = TypeVar("Capabilities", ClientCapabilities, ServerCapabilities)
 

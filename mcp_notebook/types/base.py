@@ -54,14 +54,14 @@ class Result(WithMeta):
     `result_type` is what the modern revisions say of each result; it is absent before, which means "complete".
     """
 
-    result_type: str | None = None
+    result_type: str | None = Field(default=None, repr=False)
 
 
 class Cacheable(Result):
     """A result that may be kept for `ttl_ms` milliseconds, by whom `cache_scope` says ("public" or "private")."""
 
-    ttl_ms: int | None = None
-    cache_scope: str | None = None
+    ttl_ms: int | None = Field(default=None, repr=False)
+    cache_scope: str | None = Field(default=None, repr=False)
 
 
 class PaginatedResult(Cacheable):

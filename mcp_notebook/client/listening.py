@@ -1,0 +1,107 @@
+"""Hearing of changes by `subscriptions/listen`. Source: "Subscriptions" of 2026-07-28."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import ConnectionLost, MCPError
+from ..jsonrpc import Notification, RequestId
+from ..protocol.metadata import SUBSCRIPTION_ID
+from ..types import SubscriptionFilter
+
+REOPENED = 10
+"""How often a subscription that the server let go is opened anew, with a growing pause."""
+LONGEST_PAUSE = 30.0
+
+Listen = Callable[[dict[str, Any], Callable[[RequestId], None]], Awaitable[Any]]
+"""Makes the request: its parameters, and whom to tell its id."""
+
+
+@dataclass(eq=False)
+class _Subscription:
+    wanted: SubscriptionFilter
+    acknowledged: asyncio.Future[None]
+    id: RequestId | None = None
+    task: asyncio.Task[None] | None = None
+
+
+@dataclass(eq=False)
+class Listening:
+    """The open subscriptions of one connection."""
+
+    listen: Listen
+    on_fault: Callable[[str], None]
+    _open: set[_Subscription] = field(default_factory=set)
+    _of_resources: dict[str, _Subscription] = field(default_factory=dict)
+
+    def begin(self, wanted: SubscriptionFilter) -> None:
+        """Open a subscription, without waiting for it."""
+        self._start(wanted)
+
+    async def subscribe(self, uri: str) -> None:
+        """Hear of a resource's changes from now on. Raises MCPError where the server does not let us."""
+        if uri not in self._of_resources:
+            self._of_resources[uri] = self._start(SubscriptionFilter(resource_subscriptions=[uri]))
+        subscription = self._of_resources[uri]
+        try:
+            await asyncio.shield(subscription.acknowledged)
+        except MCPError:
+            self._of_resources.pop(uri, None)
+            raise
+
+    async def unsubscribe(self, uri: str) -> None:
+        """No longer hear of them."""
+        subscription = self._of_resources.pop(uri, None)
+        if subscription is not None and subscription.task is not None:
+            subscription.task.cancel()
+            await asyncio.wait([subscription.task], timeout=1)
+
+    def told(self, notification: Notification) -> None:
+        """Take note of an acknowledgment."""
+        id = ((notification.params or {}).get("_meta") or {}).get(SUBSCRIPTION_ID)
+        for subscription in self._open:
+            if subscription.id == id and not subscription.acknowledged.done():
+                subscription.acknowledged.set_result(None)
+
+    def close(self) -> None:
+        """Close all of them."""
+        for subscription in list(self._open):
+            if subscription.task is not None:
+                subscription.task.cancel()
+
+    def _start(self, wanted: SubscriptionFilter) -> _Subscription:
+        subscription = _Subscription(wanted, asyncio.get_running_loop().create_future())
+        self._open.add(subscription)
+        subscription.task = asyncio.create_task(self._keep(subscription))
+        return subscription
+
+    async def _keep(self, subscription: _Subscription) -> None:
+        """Hold a subscription open; where the server lets it go, open it anew, for a while."""
+        try:
+            for attempt in range(REOPENED):
+                try:
+                    await self.listen({"notifications": subscription.wanted.wire()}, _note_id(subscription))
+                except ConnectionLost:
+                    return
+                except MCPError as error:
+                    if not subscription.acknowledged.done():
+                        self.on_fault(f"changes are not told: {error}")
+                        subscription.acknowledged.set_exception(error)
+                        return
+                await asyncio.sleep(min(2.0**attempt, LONGEST_PAUSE))
+        finally:
+            self._open.discard(subscription)
+            if subscription.acknowledged.done() and not subscription.acknowledged.cancelled():
+                subscription.acknowledged.exception()  # seen
+            else:
+                subscription.acknowledged.cancel()
+
+
+def _note_id(subscription: _Subscription) -> Callable[[RequestId], None]:
+    def note(id: RequestId) -> None:
+        subscription.id = id
+
+    return note

@@ -1,0 +1,158 @@
+"""How a client comes to an agreement with a server: the handshake, discovery, and finding out which it needs.
+
+Source: "Lifecycle" of the handshake revisions; "Versioning" and "stdio" of 2026-07-28 (backward compatibility).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from ..errors import MCPError, NegotiationError, ProtocolError, RequestTimeout
+from ..limits import Limits
+from ..protocol.metadata import written
+from ..protocol.negotiation import (
+    MODERN_ERRORS,
+    UNSUPPORTED_PROTOCOL_VERSION,
+    common_modern,
+    conclude,
+    discovered,
+    propose,
+)
+from ..protocol.revision import Profile, Revision
+from ..protocol.revisions import LATEST_HANDSHAKE, LATEST_MODERN
+from ..transports.connection import Connection
+from ..types import ClientCapabilities, Implementation
+
+
+class Opening:
+    """One attempt to agree with a server over a connection.
+
+    Args:
+        connection: the open connection.
+        capabilities: what the client declares.
+        info: how it introduces itself.
+        limits: how long to wait.
+    """
+
+    def __init__(
+        self, connection: Connection, capabilities: ClientCapabilities, info: Implementation, limits: Limits
+    ) -> None:
+        self._connection = connection
+        self._capabilities = capabilities
+        self._info = info
+        self._limits = limits
+
+    async def agree(self, revision: Revision | None) -> Profile:
+        """Agree on a revision: this one, or one of the same era; None finds out what the server speaks.
+
+        Raises:
+            NegotiationError: there is no agreement.
+            ConnectionLost: the connection ended meanwhile.
+        """
+        if revision is None:
+            return await self._probe()
+        if revision.era == "modern":
+            return await self._discover(revision)
+        return await self._shake_hands(revision)
+
+    async def _shake_hands(self, revision: Revision) -> Profile:
+        try:
+            raw = await self._connection.request(
+                "initialize", propose(revision, self._capabilities, self._info), timeout=self._limits.connect
+            )
+        except ProtocolError as error:
+            raise NegotiationError(f"The server refused to connect: {error}{_hint(error)}") from None
+        except RequestTimeout as error:
+            raise NegotiationError(
+                f"The server did not answer within {error.seconds:g} s. Does it speak MCP over this transport? "
+                "Give it longer with timeout=SECONDS."
+            ) from None
+        profile = conclude(raw, self._capabilities, self._info)
+        await self._connection.notify("notifications/initialized")
+        return profile
+
+    async def _discover(self, revision: Revision) -> Profile:
+        try:
+            return await self._ask_discover(revision)
+        except ProtocolError as error:
+            raise NegotiationError(
+                f"The server does not speak protocol revision {revision.name}: {error}. "
+                "Connect without a revision to find out what it speaks."
+            ) from None
+        except RequestTimeout as error:
+            raise NegotiationError(
+                f"The server did not answer 'server/discover' within {error.seconds:g} s. "
+                "Connect without a revision to find out what it speaks."
+            ) from None
+
+    async def _ask_discover(self, revision: Revision) -> Profile:
+        """Discover with a modern server, in the revision it has in common with us.
+
+        Raises:
+            ProtocolError: it is no modern server, or refuses.
+        """
+        try:
+            raw = await self._request_discover(revision)
+        except ProtocolError as error:
+            revision = _offered(error, revision)
+            raw = await self._request_discover(revision)
+        return discovered(raw, revision, self._capabilities, self._info)
+
+    async def _request_discover(self, revision: Revision) -> Any:
+        meta = written(revision.name, self._capabilities, self._info)
+        return await self._connection.request("server/discover", {"_meta": meta}, timeout=self._limits.connect)
+
+    async def _probe(self) -> Profile:
+        """Ask as a modern client first; a server that answers otherwise, or not in time, gets the handshake.
+
+        A slow starter that answers late is still taken at its first word.
+        """
+        modern = asyncio.ensure_future(self._ask_discover(LATEST_MODERN))
+        try:
+            await asyncio.wait([modern], timeout=self._limits.probe)
+            if not modern.done():
+                return await self._race(modern)
+            error = modern.exception()
+            if error is None:
+                return modern.result()
+            if (isinstance(error, ProtocolError) and error.code not in MODERN_ERRORS) or isinstance(
+                error, RequestTimeout
+            ):
+                return await self._shake_hands(LATEST_HANDSHAKE)
+            raise error
+        finally:
+            modern.cancel()
+
+    async def _race(self, modern: asyncio.Future[Profile]) -> Profile:
+        legacy = asyncio.ensure_future(self._shake_hands(LATEST_HANDSHAKE))
+        try:
+            await asyncio.wait([modern, legacy], return_when=asyncio.FIRST_COMPLETED)
+            if modern.done() and modern.exception() is None:
+                return modern.result()
+            return await legacy
+        finally:
+            legacy.cancel()
+            if modern.done():
+                modern.exception()  # seen
+
+
+def _says_modern(error: BaseException) -> bool:
+    """Whether what came instead of an answer to `server/discover` still comes from a modern server."""
+    if isinstance(error, ProtocolError):
+        return error.code in MODERN_ERRORS
+    return not isinstance(error, RequestTimeout)  # a lost connection, say, is no reason for a handshake
+
+
+def _offered(error: ProtocolError, revision: Revision) -> Revision:
+    """The revision that a modern server offers in its refusal; else the refusal itself is raised."""
+    supported = error.data.get("supported") if isinstance(error.data, dict) else None
+    if error.code != UNSUPPORTED_PROTOCOL_VERSION or not isinstance(supported, list):
+        raise error
+    return common_modern([name for name in supported if isinstance(name, str)], revision)
+
+
+def _hint(error: MCPError) -> str:
+    if isinstance(error, ProtocolError) and error.code == UNSUPPORTED_PROTOCOL_VERSION:
+        return " Connect without a revision to find out what it speaks."
+    return ""
