@@ -63,7 +63,7 @@ def run_here(tour: Path) -> int:
     from nbclient.exceptions import CellControlSignal
 
     notebook = nbformat.read(tour, as_version=4)
-    client = NotebookClient(notebook, timeout=STEP_LIMIT, kernel_name="python3")
+    client = NotebookClient(notebook, timeout=STEP_LIMIT, kernel_name="python3", extra_arguments=["--log-level=ERROR"])
     began = time.monotonic()
     # Whoever runs the tour this way has said yes to the commands in it, as nobody can be asked on the way.
     with client.setup_kernel(env={**os.environ, "MCP_NOTEBOOK_TRUST": "1"}):
