@@ -37,7 +37,7 @@ def test_a_notebook_was_saved_whole_without_errors_and_without_what_only_one_mac
         outputs = cell.get("outputs", [])
         assert [output.evalue for output in outputs if output.output_type == "error"] == []
     assert json.loads(text)["metadata"]["kernelspec"]["name"] == "python3"
-    assert not re.search(r"/root/|/home/|/work/|/tmp/", text)
+    assert not re.search(r"/root/|/home/|/Users/|/tmp/", text)
 
 
 def test_the_tour_and_the_tests_use_the_same_version_of_a_package_from_npm() -> None:
