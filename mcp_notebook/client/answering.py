@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import anyio.to_thread
 from pydantic import ValidationError
 
 from ..errors import InvalidResult, ProtocolError
@@ -55,7 +56,7 @@ class Answering:
     async def list_roots(self, profile: Profile, params: Model) -> Result:
         """`roots/list`."""
         given = self.roots
-        roots = await _resolved(given()) if callable(given) else given
+        roots = await _called(given) if callable(given) else given
         return ListRootsResult(roots=[as_root(root) for root in roots or ()])
 
     async def elicit(self, profile: Profile, params: ElicitParams) -> Result:
@@ -63,7 +64,7 @@ class Answering:
         if params.mode not in profile.elicitation_modes():
             raise ProtocolError(INVALID_PARAMS, f"This client did not declare elicitation mode {params.mode!r}.")
         assert self.elicitation is not None  # or the capability would not have been declared
-        result = as_elicit_result(await _resolved(self.elicitation(params)))
+        result = as_elicit_result(await _called(self.elicitation, params))
         if result.action == "accept":
             check_answer(params, result)
         return result
@@ -73,7 +74,7 @@ class Answering:
         if params.tools is not None or params.tool_choice is not None:
             raise ProtocolError(INVALID_PARAMS, "This client did not declare the capability 'sampling.tools'.")  # SMP-2
         assert self.sampling is not None  # or the capability would not have been declared
-        answer = await _resolved(self.sampling(params))
+        answer = await _called(self.sampling, params)
         if isinstance(answer, str):
             return CreateMessageResult(content=TextContent(text=answer), model="unknown", stop_reason="endTurn")
         if isinstance(answer, CreateMessageResult):
@@ -136,5 +137,9 @@ def check_answer(params: ElicitParams, result: ElicitResult) -> None:
         raise InvalidResult("The answer does not fit what was asked: " + "; ".join(map(str, problems)))
 
 
-async def _resolved(value: Any) -> Any:
+async def _called(function: Callable[..., Any], *args: Any) -> Any:
+    """What a function gives, synchronous (it runs in a thread, where it may take its time) or asynchronous."""
+    if inspect.iscoroutinefunction(function):
+        return await function(*args)
+    value = await anyio.to_thread.run_sync(function, *args, abandon_on_cancel=True)
     return await value if inspect.isawaitable(value) else value

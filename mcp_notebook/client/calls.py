@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from ..errors import CallCancelled, MCPError
+from ..errors import CallCancelled
 from ..limits import Limits
 from ..protocol.calls import TRANSITIONS, CallEvent, CallLog, CallState, EventKind, Occurrence
 from ..types import LogMessage, Progress
 from .home import Home
+from .listeners import tell
 from .results import ToolResult
 
 if TYPE_CHECKING:
@@ -137,6 +138,8 @@ class CallHandle:
         self._task = asyncio.current_task()
         session.calls.add(self)
         try:
+            if self._cancelled_because is not None:  # before it began
+                raise asyncio.CancelledError
             raw = await session.request(
                 "tools/call",
                 {"name": self.tool, "arguments": self.arguments, **self._extra},
@@ -150,8 +153,10 @@ class CallHandle:
             self._end(Occurrence.CANCEL, CallCancelled(reason=self._cancelled_because))
             if self._cancelled_because is None:
                 raise  # whoever waits was cancelled, not the call
+            if self._task is not None:
+                self._task.uncancel()  # the task is the caller's own, and goes on
             raise CallCancelled(f"The call was {self._cancelled_because}.", reason=self._cancelled_because) from None
-        except MCPError as error:
+        except Exception as error:
             self._end(Occurrence.ERROR, error)
             raise
         finally:
@@ -178,8 +183,10 @@ class CallHandle:
         self._say("question", params)
 
     def answered(self, answer: Any) -> None:
-        """That was answered."""
+        """That was answered; too late to matter, where the call has ended meanwhile."""
         self._questions -= 1
+        if self._state.terminal:
+            return
         if not self._questions:
             self._move(Occurrence.ANSWERED)
         self._say("answer", answer)
@@ -191,8 +198,10 @@ class CallHandle:
         return self._future
 
     def _cancel_here(self, reason: str) -> None:
-        if self._task is not None and not self._state.terminal:
-            self._cancelled_because = reason
+        if self._state.terminal or self._cancelled_because is not None:
+            return
+        self._cancelled_because = reason
+        if self._task is not None:
             self._task.cancel()
 
     def _end(self, occurrence: Occurrence, outcome: Any) -> None:
@@ -210,8 +219,7 @@ class CallHandle:
         event = self._log.append(kind, data)
         if self._news is not None:
             self._news.set()
-        for listener in self._listeners:
-            listener(self, event)
+        tell(self._listeners, self, event)
 
     async def _next(self, after: int) -> tuple[list[CallEvent], bool]:
         while True:

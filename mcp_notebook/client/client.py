@@ -41,6 +41,7 @@ from ..types.problems import first_problem
 from .answering import Answering
 from .calls import CallHandle
 from .home import Home
+from .listeners import tell
 from .results import Listing, PromptResult, ReadResult, ToolResult
 from .session import ClientSession
 from .targets import Destination
@@ -97,7 +98,7 @@ class Client:
         self._session: ClientSession | None = None
         self._tools: dict[str, Tool] | None = None
         self._validators: dict[str, Validator] = {}
-        self._listeners: list[Callable[[Notification], None]] = []
+        self._listeners = [options.on_notification] if options.on_notification is not None else []
 
     # The connection
 
@@ -119,9 +120,10 @@ class Client:
             ConnectionLost: there is none.
         """
         if self._session is None or self._state != "connected":
-            raise self.error or ConnectionLost(
+            lost = self.error or ConnectionLost(
                 f"{self.name} is not connected. Connect it, or `await client.reconnect()`."
             )
+            raise lost.with_traceback(None)  # raised more than once, it shows where it was raised last
         return self._session
 
     async def open(self) -> Client:
@@ -375,10 +377,7 @@ class Client:
     def _told(self, notification: Notification) -> None:
         if notification.method == "notifications/tools/list_changed":
             self._tools = None
-        if self.options.on_notification is not None:
-            self.options.on_notification(notification)
-        for listener in self._listeners:
-            listener(notification)
+        tell(self._listeners, notification)
 
     def _ended(self, error: MCPError | None) -> None:
         if error is not None and self._state == "connected":

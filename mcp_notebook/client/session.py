@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from ..errors import InvalidResult, MCPError, ProtocolError
-from ..jsonrpc import METHOD_NOT_FOUND, Notification, Request, RequestId
+from ..jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, Notification, Request, RequestId
 from ..limits import Limits
 from ..protocol.metadata import LOG_LEVEL, written
 from ..protocol.revision import Profile, Revision
@@ -233,15 +233,22 @@ class ClientSession:
 
     async def _answer(self, method: str, params: dict[str, Any] | None, call: CallHandle | None) -> Result:
         if call is None:
-            return await answer(self._answering, self.profile, method, params)
+            return await self._answer_in_time(method, params)
         call.asked(params)
         try:
-            result = await answer(self._answering, self.profile, method, params)
+            result = await self._answer_in_time(method, params)
         except BaseException as error:
             call.answered(error)
             raise
         call.answered(result)
         return result
+
+    async def _answer_in_time(self, method: str, params: dict[str, Any] | None) -> Result:
+        try:
+            async with asyncio.timeout(self._limits.question):
+                return await answer(self._answering, self.profile, method, params)
+        except TimeoutError:
+            raise ProtocolError(INTERNAL_ERROR, f"No answer within {self._limits.question:g} s.") from None
 
     async def _listen(self, params: dict[str, Any], on_sent: Callable[[RequestId], None]) -> Any:
         return await self.connection.request("subscriptions/listen", self._with_meta(params), on_sent=on_sent)

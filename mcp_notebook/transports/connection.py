@@ -260,6 +260,9 @@ class Connection:
             reply = self._peer.answer(incoming, await self._handler.on_request(incoming.request))
         except ProtocolError as error:
             reply = self._peer.refuse(incoming, error.code, error.message, error.data)
+        except MCPError as error:  # its text is our own
+            logger.warning("the handler of %r failed: %s", incoming.request.method, error)
+            reply = self._peer.refuse(incoming, INTERNAL_ERROR, str(error))
         except asyncio.CancelledError:
             reply = self._peer.refuse(incoming, INTERNAL_ERROR, "The work was cancelled.")
             if reply is None or _being_cancelled():

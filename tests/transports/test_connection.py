@@ -340,6 +340,16 @@ async def test_a_handler_refuses_with_a_protocol_error() -> None:
         assert await it.wire.message() == {"id": 7, "error": {"code": -32000, "message": "no", "data": {"a": 1}}}
 
 
+async def test_the_text_of_an_error_of_ours_is_told() -> None:
+    async def fail(request: Request) -> Any:
+        raise LimitExceeded("More than 3 of them. Try again later.", limit="x", allowed=3)
+
+    async with talk(fail) as it:
+        it.wire.says({"id": 7, "method": "x"})
+        told = (await it.wire.message())["error"]
+        assert told == {"code": INTERNAL_ERROR, "message": "More than 3 of them. Try again later."}
+
+
 @pytest.mark.parametrize("error", [RuntimeError("secret"), SystemExit(1), KeyboardInterrupt()], ids=repr)
 async def test_whatever_a_handler_raises_the_other_side_gets_an_answer_without_its_text(
     error: BaseException, caplog: pytest.LogCaptureFixture
