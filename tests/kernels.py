@@ -134,8 +134,9 @@ class Kernel:
         self._answers: list[str] = []
 
     @property
-    def pid(self) -> int:
-        return self.manager.provisioner.pid  # pyright: ignore[reportOptionalMemberAccess, reportAttributeAccessIssue]
+    def name(self) -> str:
+        """One of `kernel_names()`."""
+        return self.manager.kernel_name
 
     def run(self, code: str, *, timeout: float = 15, **how: Any) -> Outcome:
         """Run code and wait for what comes of it. For `how` see `send`."""
@@ -153,7 +154,8 @@ class Kernel:
         Args:
             code: the cell.
             cell: a cell's id, as JupyterLab and Notebook 7 send it.
-            answers: what `input()` shall give; None where the front end has no stdin.
+            answers: what `input()` shall give, which waits where they do not suffice; None where the front end has no
+                stdin.
 
         Returns:
             The request's id, for `outcome`.
@@ -219,7 +221,7 @@ class Kernel:
 
     def _take(self, message: dict[str, Any]) -> None:
         content = message["content"]
-        if message["msg_type"] == "input_request":
+        if message["msg_type"] == "input_request" and self._answers:
             self.client.input(self._answers.pop(0))
         outcome = self._outcomes.get(message["parent_header"].get("msg_id", ""))
         if outcome is None:

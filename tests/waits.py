@@ -6,6 +6,8 @@ Loaded into real kernels with `%load_ext tests.waits`.
 from __future__ import annotations
 
 import asyncio
+import threading
+from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
@@ -13,6 +15,7 @@ import ipywidgets
 from IPython.display import display
 
 from mcp_notebook.notebook.runtime import Runtime
+from mcp_notebook.notebook.waiting import NobodyWaiting
 
 
 class Question(ipywidgets.VBox):
@@ -51,7 +54,43 @@ def load_ipython_extension(shell: Any) -> None:
         display(result)
         future.add_done_callback(lambda done: setattr(result, "value", done.result()))
 
-    shell.push({"runtime": runtime, "Question": Question, "ask": ask, "ask_aside": ask_aside})
+    async def on_main(function: Callable[[], Any]) -> Any:
+        """As `runtime.on_main`, once somebody waits there."""
+        while True:
+            try:
+                return await runtime.on_main(function)
+            except NobodyWaiting:
+                await asyncio.sleep(0.01)
+
+    async def asking() -> str:
+        return "hello " + await on_main(lambda: input("Your name? "))
+
+    cancelled = threading.Event()
+
+    async def endless() -> None:
+        """Say that somebody waits; then go on until cancelled."""
+        try:
+            await on_main(lambda: print("waits", flush=True))
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
+
+    def trace_closing(path: str) -> None:
+        """Have the file at `path` tell, by another word in it, that the runtime was closed."""
+
+        def note() -> None:
+            with open(path, "a") as file:
+                file.write("closed ")
+
+        async def close() -> None:
+            await asyncio.sleep(0.1)
+            note()
+
+        runtime.add_closer(close)
+
+    shell.push({"runtime": runtime, "on_main": on_main, "asking": asking, "cancelled": cancelled, "endless": endless})
+    shell.push({"Question": Question, "ask": ask, "ask_aside": ask_aside, "trace_closing": trace_closing})
 
 
 def unload_ipython_extension(shell: Any) -> None:

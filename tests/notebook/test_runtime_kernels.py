@@ -58,8 +58,13 @@ def test_a_widget_can_be_answered_in_the_cell_that_waits_for_it(kernel: Kernel, 
 
 
 @both_ways
-def test_a_widget_that_was_answered_before_the_wait_began_is_answered(kernel: Kernel, wait: str) -> None:
-    request = kernel.send(ASK + f"time.sleep(0.5)\nprint('answer', repr({wait.format('question.answer')}))")
+@pytest.mark.parametrize("meanwhile", ["time.sleep(0.5)", "await asyncio.sleep(0.5)"], ids=["computes", "awaits"])
+def test_a_widget_that_was_answered_before_the_wait_began_is_answered(
+    kernel: Kernel, wait: str, meanwhile: str
+) -> None:
+    if "await" in meanwhile and kernel.name in ("ipykernel70", "ipykernel73"):
+        pytest.skip("from 7.0 to 7.3 the kernel itself holds such messages back until the cell has ended")
+    request = kernel.send(ASK + f"{meanwhile}\nprint('answer', repr({wait.format('question.answer')}))")
     _, button = shown(kernel, request)
     kernel.click(button)
     assert kernel.outcome(request).text.endswith("answer ''\n")
@@ -103,6 +108,27 @@ def test_output_after_a_widgets_message_belongs_to_the_cell(kernel: Kernel, wait
     assert outcome.status == "ok"
 
 
+def test_a_wait_left_behind_by_one_cell_does_not_take_the_output_of_the_next(kernel: Kernel) -> None:
+    if kernel.name == "ipykernel70":
+        pytest.skip("7.0 has no way to ask for the request that was last set")
+    first = kernel.send(ASK + "left_behind = asyncio.ensure_future(runtime.settled(question.answer))")
+    field, button = shown(kernel, first)
+    kernel.outcome(first)
+    second = kernel.send("""
+        print('begun')
+        await asyncio.sleep(0.5)
+        thread = threading.Thread(target=print, args=('from a thread',))
+        thread.start()
+        thread.join()
+        print('end')
+    """)
+    kernel.until(second, "begun\n")
+    kernel.comm(field, {"method": "update", "state": {"value": "A"}, "buffer_paths": []})
+    assert kernel.outcome(second).text == "begun\nfrom a thread\nend\n"
+    kernel.click(button)
+    assert kernel.run("print(await left_behind)").text == "A\n"
+
+
 def test_a_widgets_callback_can_wait_for_another_widget(kernel: Kernel) -> None:
     request = kernel.send("""
         first, second = Question(), Question()
@@ -120,16 +146,7 @@ def test_a_widgets_callback_can_wait_for_another_widget(kernel: Kernel) -> None:
 
 @both_ways
 def test_an_interrupt_cancels_the_work_and_queued_cells(kernel: Kernel, wait: str) -> None:
-    kernel.run("""
-        heard = threading.Event()
-        async def work():
-            try:
-                await asyncio.sleep(60)
-            except asyncio.CancelledError:
-                heard.set()
-                raise
-    """)
-    request = kernel.send(f"print('waits')\n{wait.format('runtime.submit(work())')}")
+    request = kernel.send(f"cancelled.clear()\n{wait.format('runtime.submit(endless())')}")
     kernel.until(request, "waits\n")
     queued = kernel.send("1")
     kernel.interrupt()
@@ -137,11 +154,11 @@ def test_an_interrupt_cancels_the_work_and_queued_cells(kernel: Kernel, wait: st
     assert outcome.status == "error"
     assert outcome.error.split(":")[0] in ("KeyboardInterrupt", "CancelledError")
     assert kernel.outcome(queued).status == "aborted"
-    assert kernel.value("heard.wait(5)") is True
+    assert kernel.value("cancelled.wait(5)") is True
 
 
 def test_an_interrupt_gets_through_to_a_wait_that_blocks_an_async_cell(kernel: Kernel) -> None:
-    request = kernel.send("await asyncio.sleep(0)\nprint('waits')\nruntime.wait(runtime.submit(asyncio.sleep(60)))")
+    request = kernel.send("await asyncio.sleep(0)\nruntime.wait(runtime.submit(endless()))")
     kernel.until(request, "waits\n")
     kernel.interrupt()
     assert kernel.outcome(request).error.startswith("KeyboardInterrupt")
@@ -160,23 +177,14 @@ def test_an_idle_kernel_survives_an_interrupt_after_a_wait(kernel: Kernel, wait:
 
 @both_ways
 def test_a_question_can_be_put_by_input_while_the_cell_waits(kernel: Kernel, wait: str) -> None:
-    kernel.run("""
-        async def work():
-            await asyncio.sleep(0.2)
-            return await runtime.on_main(lambda: input('Your name? '))
-    """)
-    outcome = kernel.run(f"print('hello', {wait.format('runtime.submit(work())')})", answers=["Ada"])
+    outcome = kernel.run(f"print({wait.format('runtime.submit(asking())')})", answers=["Ada"])
     assert outcome.text == "hello Ada\n"
 
 
 @both_ways
 def test_an_interrupt_at_input_ends_the_cell(kernel: Kernel, wait: str) -> None:
-    kernel.run("""
-        async def work():
-            await asyncio.sleep(0.2)
-            return await runtime.on_main(lambda: (print('asks', flush=True), time.sleep(30)))
-    """)
-    request = kernel.send(wait.format("runtime.submit(work())"), answers=[])
+    kernel.run("asks = lambda: on_main(lambda: (print('asks', flush=True), time.sleep(30)))")
+    request = kernel.send(wait.format("runtime.submit(asks())"), answers=[])
     kernel.until(request, "asks\n")
     kernel.interrupt()
     assert kernel.outcome(request).error.split(":")[0] in ("KeyboardInterrupt", "CancelledError")
@@ -184,17 +192,14 @@ def test_an_interrupt_at_input_ends_the_cell(kernel: Kernel, wait: str) -> None:
 
 
 def test_a_front_end_without_stdin_refuses_input(kernel: Kernel) -> None:
-    kernel.run("""
-        async def work():
-            await asyncio.sleep(0.2)
-            return await runtime.on_main(lambda: input('Your name? '))
-    """)
-    assert kernel.run("runtime.wait(runtime.submit(work()))").error.startswith("StdinNotImplementedError")
+    assert kernel.run("runtime.wait(runtime.submit(asking()))").error.startswith("StdinNotImplementedError")
 
 
 def test_the_front_end_is_told_by_the_request(kernel: Kernel) -> None:
-    kinds = [kernel.run("print(runtime.frontend().kind)", **how).text for how in ({"cell": "a"}, {"answers": []}, {})]
-    assert kinds == ["lab\n", "console\n", "headless\n"]
+    ask = "print(runtime.frontend().kind)"
+    assert kernel.run(ask, cell="a", answers=[]).text == "lab\n"
+    assert kernel.run(ask, answers=[]).text == "console\n"
+    assert kernel.run(ask).text == "headless\n"
 
 
 @both_ways
@@ -215,15 +220,12 @@ def test_work_survives_reset_and_loading_again(own_kernel: Kernel) -> None:
         assert own_kernel.value("get_ipython()._kept[1].done()") is False
 
 
-def test_unloading_closes_the_runtime(own_kernel: Kernel) -> None:
-    own_kernel.run("""
-        closed = []
-        async def close():
-            closed.append(1)
-        runtime.add_closer(close)
-    """)
+def test_unloading_closes_the_runtime(own_kernel: Kernel, tmp_path: Path) -> None:
+    trace = tmp_path / "trace"
+    own_kernel.run(f"trace_closing({str(trace)!r})")
     own_kernel.run("%unload_ext tests.waits")
-    assert own_kernel.value("(closed, runtime.alive)") == ([1], False)
+    assert own_kernel.value("runtime.alive") is False
+    assert trace.read_text() == "closed "
     load(own_kernel)
     assert own_kernel.value("runtime.wait(runtime.submit(asyncio.sleep(0, 'anew')))") == "anew"
 
@@ -248,21 +250,13 @@ def test_work_survives_autoreload(name: str, tmp_path: Path) -> None:
         pytest.skip(str(why))
 
 
-CLOSER = """
-async def close():
-    await asyncio.sleep(0.1)
-    open({!r}, 'a').write('closed ')
-runtime.add_closer(close)
-"""
-
-
 def test_shutdown_and_restart_await_the_closers(own_kernel: Kernel, tmp_path: Path) -> None:
     trace = tmp_path / "trace"
-    own_kernel.run(CLOSER.format(str(trace)))
+    own_kernel.run(f"trace_closing({str(trace)!r})")
     own_kernel.restart()
     assert trace.read_text() == "closed "
     load(own_kernel)
-    own_kernel.run(CLOSER.format(str(trace)))
+    own_kernel.run(f"trace_closing({str(trace)!r})")
     own_kernel.shut_down()
     assert trace.read_text() == "closed closed "
 
