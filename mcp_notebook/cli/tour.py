@@ -6,7 +6,6 @@ import argparse
 import importlib.util
 import os
 import shutil
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -53,7 +52,13 @@ def open_in_jupyterlab(tour: Path, options: list[str]) -> int:
     if tour.is_relative_to(PACKAGE):
         copy = Path(TOUR).absolute()
         tour = copy if copy.exists() else Path(shutil.copy(tour, copy))
-    return subprocess.run([sys.executable, "-m", "jupyterlab", str(tour), *options]).returncode
+    from jupyterlab.labapp import LabApp
+
+    arguments = [f"--ServerApp.root_dir={tour.parent}", f"--LabApp.default_url=/lab/tree/{tour.name}"]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        arguments.append("--allow-root")  # as in a container; who runs this has the rights already
+    LabApp.launch_instance([*arguments, *options])
+    return 0
 
 
 def run_here(tour: Path) -> int:
