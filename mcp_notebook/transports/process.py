@@ -31,8 +31,8 @@ class Child(asyncio.SubprocessProtocol):
         command: what to run.
         limits: `stderr_tail`, `send_buffer`, `shutdown` and `linger` are kept.
         output: called with whatever the child writes to stdout.
-        lost: called once when the child has ended, or closed its stdin or stdout, after its last words have come; also
-            when `end` did it.
+        lost: called once when the child has ended, or closed its stdin or stdout, after its last words have come; not
+            for what `end` does.
     """
 
     def __init__(
@@ -100,12 +100,11 @@ class Child(asyncio.SubprocessProtocol):
         try:
             if not await self._until(lambda: self.exit_status is not None) or TREE.lives(self.pid):
                 TREE.terminate(self.pid)
-                if not await self._until(self._is_gone):
-                    TREE.kill(self.pid)
-                    await self._until(self._is_gone)
+                await self._until(self._is_gone)
         finally:
             if not self._is_gone():
                 TREE.kill(self.pid)
+                await self._until(self._is_gone)  # a matter of milliseconds
             TREE.forget(self.pid)
             self._stdin.abort()
             self._transport.close()
@@ -169,7 +168,11 @@ class Child(asyncio.SubprocessProtocol):
     def _changed(self) -> None:
         if self.exit_status is not None and self._closed_pipes >= {_STDOUT, _STDERR}:
             self._silent.set()
-        if self._winding_up is None and (self.exit_status is not None or self._closed_pipes & _NAMES.keys()):
+        if (
+            self._winding_up is None
+            and not self._ending
+            and (self.exit_status is not None or self._closed_pipes & _NAMES.keys())
+        ):
             self._winding_up = asyncio.get_running_loop().create_task(self._wind_up())
 
     async def _wind_up(self) -> None:
