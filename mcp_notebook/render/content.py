@@ -10,7 +10,7 @@ from pydantic_core import from_json
 from .. import types
 from ..limits import DISPLAY_LIMITS
 from .data import data
-from .letters import size
+from .letters import excerpt, size
 from .media import is_svg, media
 from .parts import Card, Part, Text, text
 from .rows import unwrap
@@ -29,7 +29,7 @@ def call_result(result: types.CallToolResult) -> list[Part]:
             structured = None
     shown = _blocks([(f"result.content[{i}]", block) for i, block in blocks], "result.content")
     if structured is not None:
-        shown += data(structured, "result.structured")
+        shown += data(unwrap(structured), "result.structured")
     if not shown:
         shown.append(Text("(no content)", "note"))
     return [Card("fail", "the tool reports an error", shown)] if result.is_error else shown
@@ -46,9 +46,9 @@ def read_result(result: types.ReadResourceResult) -> list[Part]:
 
 def prompt_result(result: types.GetPromptResult) -> list[Part]:
     """The messages of a prompt, each under its role."""
-    shown: list[Part] = [Text(result.description, "prose")] if result.description else []
+    shown: list[Part] = text(result.description, "result.description", "prose") if result.description else []
     for i, message in enumerate(result.messages[: DISPLAY_LIMITS.blocks]):
-        shown.append(Text(message.role, "label"))
+        shown.append(_label(message.role))
         place = f"result.messages[{i}].content"
         shown += _block(message.content, place, f"{place} holds it")
     shown += _left_out(result.messages, "result.messages")
@@ -79,13 +79,12 @@ def _block(block: types.ContentBlock, place: str, keep: str) -> list[Part]:
         case types.ImageContent() | types.AudioContent():
             shown: list[Part] = [media(block.data, block.mime_type, keep)]
         case types.ResourceLink():
-            shown = _link(block)
+            shown = _link(block, place)
         case types.EmbeddedResource():
             shown = _resource(block.resource, f"{place}.resource", keep)
         case _:
-            shown = [Text(f"a block of type {block.type}, which is not known here", "label")]
-            shown += data(block.wire(), place)
-    return [Text(hints, "label"), *shown] if hints else shown
+            shown = [_label(f"a block of type {block.type}"), *data(block.wire(), place)]
+    return [_label(hints), *shown] if hints else shown
 
 
 def _hints(annotations: types.Annotations | None) -> str:
@@ -96,22 +95,24 @@ def _hints(annotations: types.Annotations | None) -> str:
     return " · ".join(said)
 
 
-def _link(link: types.ResourceLink) -> list[Part]:
+def _link(link: types.ResourceLink, place: str) -> list[Part]:
     """A resource that can be read: its address is text, not a link."""
-    facts = [link.mime_type, size(link.size) if link.size is not None else None]
-    about = " · ".join(["resource", link.label, *(fact for fact in facts if fact)])
-    described = text(link.description, "the block's description", "prose") if link.description else []
-    return [Text(about, "label"), Text(link.uri), *described]
+    about = _label("resource", link.label, link.mime_type, size(link.size) if link.size is not None else None)
+    described = text(link.description, f"{place}.description", "prose") if link.description else []
+    return [about, *text(link.uri, f"{place}.uri"), *described]
 
 
 def _resource(contents: types.ResourceContents, place: str, keep: str) -> list[Part]:
     if contents.text is None:
-        return [Text(contents.uri, "label"), media(contents.blob or "", contents.mime_type, keep)]
+        return [_label(contents.uri), media(contents.blob or "", contents.mime_type, keep)]
     if is_svg(contents.mime_type):
         blob = types.encode_base64(contents.text.encode("utf-8", "replace"))
-        return [Text(contents.uri, "label"), media(blob, contents.mime_type, keep)]
-    about = " · ".join([contents.uri, *([contents.mime_type] if contents.mime_type else [])])
-    return [Text(about, "label"), *text(contents.text, f"{place}.text")]
+        return [_label(contents.uri), media(blob, contents.mime_type, keep)]
+    return [_label(contents.uri, contents.mime_type), *text(contents.text, f"{place}.text")]
+
+
+def _label(*facts: str | None) -> Part:
+    return Text(" · ".join(excerpt(fact) for fact in facts if fact), "label")
 
 
 def _repeats(blocks: Sequence[types.ContentBlock], value: Any) -> bool:
@@ -128,5 +129,5 @@ def _says(said: str, value: Any) -> bool:
     try:
         parsed = from_json(said)
         return parsed == value or unwrap(parsed) == value
-    except (ValueError, RecursionError):
+    except ValueError:
         return False

@@ -107,7 +107,8 @@ def text(value: str, whole: str, look: Literal["mono", "prose"] = "mono") -> lis
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], whole: str) -> list[Part]:
     """Data as a table, shortened; `whole` as in `text`."""
-    width, height = DISPLAY_LIMITS.columns, DISPLAY_LIMITS.rows
+    width = min(len(columns), DISPLAY_LIMITS.columns)
+    height = min(DISPLAY_LIMITS.rows, DISPLAY_LIMITS.nodes // width)
     cells = [[excerpt(scalar(value)) for value in row[:width]] for row in rows[:height]]
     shown: list[Part] = [Table([excerpt(str(column)) for column in columns[:width]], cells)]
     left_out = []

@@ -32,43 +32,52 @@ _BOUNDS = {
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument of a tool, in words."""
+    """One argument of a tool; its words are found when they are asked for."""
 
     name: str
     required: bool
-    type: str
-    default: str
-    allowed: str
-    description: str
+    schema: Any
+    root: Any
+    """The schema that references are looked up in."""
 
     @property
     def marked(self) -> str:
         """The name, with a star if it must be given."""
         return f"{self.name}*" if self.required else self.name
 
+    @property
+    def type(self) -> str:
+        """What kind of value it is."""
+        return type_words(self.schema, self.root)
 
-def arguments(schema: Any) -> Iterator[Argument]:
+    @property
+    def allowed(self) -> str:
+        """Which values it may have."""
+        return allowed_words(self.schema, self.root)
+
+    @property
+    def default(self) -> str:
+        """What it is where it is not given; "" without a default."""
+        found = _resolved(self.schema, self.root)
+        return excerpt(_json(found["default"]), _LENGTH) if "default" in found else ""
+
+    @property
+    def description(self) -> str:
+        """What the server says of it."""
+        description = _resolved(self.schema, self.root).get("description")
+        return description if isinstance(description, str) else ""
+
+
+def arguments(schema: Any) -> list[Argument]:
     """The arguments that an input schema names, those that must be given first."""
     schema = _resolved(schema, schema)
     properties = schema.get("properties")
     if not isinstance(properties, dict):
-        return
+        return []
     required = schema.get("required")
     needed = {name for name in required if isinstance(name, str)} if isinstance(required, list) else set()
-    for name in sorted(properties, key=lambda name: name not in needed):
-        yield _argument(name, properties[name], schema, name in needed)
-
-
-def _argument(name: str, schema: Any, root: Any, required: bool) -> Argument:
-    found = _resolved(schema, root)
-    return Argument(
-        name=name,
-        required=required,
-        type=type_words(schema, root),
-        default=excerpt(_json(found["default"]), _LENGTH) if "default" in found else "",
-        allowed=allowed_words(schema, root),
-        description=found["description"] if isinstance(found.get("description"), str) else "",
-    )
+    names = sorted(properties, key=lambda name: name not in needed)
+    return [Argument(name, name in needed, properties[name], schema) for name in names]
 
 
 def type_words(schema: Any, root: Any, depth: int = 0) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from itertools import islice
+from typing import TypeVar
 
 from .. import types
 from .data import as_json
 from .letters import excerpt, one_line, size
 from .parts import Card, Part, Text, listing, text
 from .schema_words import Argument, arguments
+
+T = TypeVar("T")
 
 _NAMED_ARGUMENTS = 8
 _SUMMARY = 160
@@ -38,25 +40,24 @@ def prompts(things: Sequence[types.Prompt]) -> list[Part]:
 
 def tool_help(tool: types.Tool) -> list[Part]:
     """All that is known of one tool, and how to call it."""
-    found = list(arguments(tool.input_schema))
+    found = arguments(tool.input_schema)
     shown: list[Part] = text(tool.description, "tool.description", "prose") if tool.description else []
     shown.append(Text(_call(tool.name, found), "code"))
     if found:
         shown += listing(found, _ARGUMENTS)
     if isinstance(tool.output_schema, dict):
-        given = list(arguments(tool.output_schema))
+        given = arguments(tool.output_schema)
         shown += [Text("gives", "label"), *listing(given, _FIELDS)] if given else []
     shown.append(as_json(tool.input_schema, "input schema", "tool.input_schema"))
     if tool.output_schema is not None:
         shown.append(as_json(tool.output_schema, "output schema", "tool.output_schema"))
-    return [Card("", "", shown, name=tool.name, about=_other_name(tool), aside=_hints(tool))]
+    return [Card("", "", shown, name=excerpt(tool.name), about=excerpt(_other_name(tool)), aside=_hints(tool))]
 
 
 def _call(name: str, found: Sequence[Argument]) -> str:
     """The magic that calls a tool; what may be left out stands in brackets."""
-    words = [f"{a.name}=…" if a.required else f"[{a.name}=…]" for a in found[:_NAMED_ARGUMENTS]]
-    more = ["…"] if len(found) > _NAMED_ARGUMENTS else []
-    return one_line(" ".join(["%mcp call", shlex.quote(name), *words, *more]))
+    words = _few(found, lambda argument: f"{argument.name}=…" if argument.required else f"[{argument.name}=…]", " ")
+    return excerpt(one_line(f"%mcp call {shlex.quote(name)} {words}"))
 
 
 def _other_name(thing: types.Tool | types.Prompt) -> str:
@@ -69,10 +70,7 @@ def _summary(thing: types.Tool | types.Resource | types.ResourceTemplate | types
 
 
 def _arguments(tool: types.Tool) -> str:
-    named = [
-        f"{argument.marked} {argument.type}" for argument in islice(arguments(tool.input_schema), _NAMED_ARGUMENTS + 1)
-    ]
-    return ", ".join([*named[:_NAMED_ARGUMENTS], *(["…"] if len(named) > _NAMED_ARGUMENTS else [])])
+    return _few(arguments(tool.input_schema), lambda argument: f"{argument.marked} {argument.type}")
 
 
 def _hints(tool: types.Tool) -> str:
@@ -95,9 +93,13 @@ def _size(resource: types.Resource) -> str:
 
 
 def _prompt_arguments(prompt: types.Prompt) -> str:
-    found = prompt.arguments or []
-    named = [f"{argument.name}*" if argument.required else argument.name for argument in found[:_NAMED_ARGUMENTS]]
-    return ", ".join([*named, *(["…"] if len(found) > _NAMED_ARGUMENTS else [])])
+    return _few(prompt.arguments or [], lambda given: f"{given.name}*" if given.required else given.name)
+
+
+def _few(found: Sequence[T], say: Callable[[T], str], separator: str = ", ") -> str:
+    """The first few arguments, in words."""
+    more = ["…"] if len(found) > _NAMED_ARGUMENTS else []
+    return separator.join([*map(say, found[:_NAMED_ARGUMENTS]), *more])
 
 
 _TOOLS: Mapping[str, Callable[[types.Tool], str]] = {
