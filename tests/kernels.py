@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,6 +21,8 @@ from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_client.manager import KernelManager
 
+from .cache import kept
+
 ROOT = Path(__file__).parents[1]
 
 KERNELS = {"ipykernel7": None, "ipykernel6": "ipykernel==6.31.*"}
@@ -36,47 +38,31 @@ def kernel_names() -> list[str]:
     return [*KERNELS, *extra]
 
 
-class KernelUnavailable(Exception):
-    """A kernel's environment could not be made; tests that need it are skipped."""
-
-
 def python_of(name: str) -> Path:
     """The Python that runs a kernel, whose environment is made the first time and kept.
 
-    It is kept under `MCP_NOTEBOOK_TEST_CACHE`, or else in the folder for temporary files.
-
     Raises:
-        KernelUnavailable: the environment could not be made.
+        Unavailable: the environment could not be made.
     """
-    requirement = (KERNELS | EXTRA_KERNELS)[name]
-    if requirement is None:
+    kernel = (KERNELS | EXTRA_KERNELS)[name]
+    if kernel is None:
         return Path(sys.executable)
-    default = Path(tempfile.gettempdir()) / f"mcp-notebook-tests-{os.getuid() if hasattr(os, 'getuid') else 0}"
-    cache = Path(os.environ.get("MCP_NOTEBOOK_TEST_CACHE", default))
-    folder = cache / f"{name}-python{sys.version_info.major}.{sys.version_info.minor}"
-    if not folder.exists():
-        _make_environment(folder, [requirement, *_dependencies()])
+    requirements = [kernel, *_dependencies()]
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    digest = hashlib.sha256("\n".join(requirements).encode()).hexdigest()[:12]
+    return _python_in(kept(f"{name}-{version}-{digest}", lambda folder: _install(requirements, folder)))
+
+
+def _python_in(folder: Path) -> Path:
     return folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
-def _make_environment(folder: Path, requirements: list[str]) -> None:
-    """Make it elsewhere and move it into place whole, so that a broken one is never found."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    making = Path(tempfile.mkdtemp(prefix=f"{folder.name}-", dir=folder.parent))
-    python = making / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    try:
-        for command in (
-            [sys.executable, "-m", "venv", str(making)],
-            [str(python), "-m", "pip", "install", "--quiet", *requirements],
-        ):
-            subprocess.run(command, check=True, capture_output=True, text=True, timeout=300)
-        making.rename(folder)
-    except (subprocess.SubprocessError, OSError) as error:
-        if not folder.exists():  # or else another test run was faster
-            last = (getattr(error, "stderr", None) or str(error)).strip().splitlines()[-1:]
-            raise KernelUnavailable(f"No environment with {requirements[0]}: {' '.join(last)}") from None
-    finally:
-        shutil.rmtree(making, ignore_errors=True)
+def _install(requirements: list[str], folder: Path) -> None:
+    for command in (
+        [sys.executable, "-m", "venv", str(folder)],
+        [str(_python_in(folder)), "-m", "pip", "install", "--quiet", *requirements],
+    ):
+        subprocess.run(command, check=True, capture_output=True, text=True, timeout=300)
 
 
 def _dependencies() -> list[str]:
@@ -94,7 +80,7 @@ def write_kernelspec(name: str, folder: Path, package: Path = ROOT) -> None:
         package: the folder that holds the `mcp_notebook` the kernel imports.
 
     Raises:
-        KernelUnavailable: see `python_of`.
+        Unavailable: see `python_of`.
     """
     spec = {
         "argv": [str(python_of(name)), "-m", "ipykernel_launcher", "-f", "{connection_file}"],
@@ -260,7 +246,7 @@ def running_kernel(name: str, package: Path = ROOT) -> Iterator[Kernel]:
         package: the folder that holds the `mcp_notebook` the kernel imports.
 
     Raises:
-        KernelUnavailable: see `python_of`.
+        Unavailable: see `python_of`.
     """
     with tempfile.TemporaryDirectory() as folder:
         write_kernelspec(name, Path(folder), package)

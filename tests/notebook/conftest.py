@@ -5,7 +5,8 @@ import pytest
 
 from mcp_notebook.notebook.runtime import Runtime
 
-from ..kernels import Kernel, KernelUnavailable, kernel_names, running_kernel
+from ..cache import Unavailable
+from ..kernels import Kernel, kernel_names, running_kernel
 
 
 @pytest.fixture
@@ -39,7 +40,7 @@ class started:
     def __enter__(self) -> Kernel:
         try:
             kernel = self._running.__enter__()
-        except KernelUnavailable as why:
+        except Unavailable as why:
             pytest.skip(str(why))
         load(kernel)
         return kernel

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ..kernels import ROOT, Kernel, KernelUnavailable, kernel_names, running_kernel
+from ..cache import Unavailable
+from ..kernels import ROOT, Kernel, kernel_names, running_kernel
 from .conftest import load
 
 WAITS = {"blocking": "runtime.wait({}, 10)", "await": "await runtime.settled({})"}
@@ -246,7 +247,7 @@ def test_work_survives_autoreload(name: str, tmp_path: Path) -> None:
             assert kernel.value("home.current_home() is runtime") is True
             assert kernel.value("future.done()") is False
             assert kernel.value("runtime.wait(runtime.submit(asyncio.sleep(0, 'works')), 5)") == "works"
-    except KernelUnavailable as why:
+    except Unavailable as why:
         pytest.skip(str(why))
 
 
