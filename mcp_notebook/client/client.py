@@ -37,6 +37,7 @@ from ..types import (
     Result,
     Tool,
 )
+from ..types.base import FORGIVING
 from ..types.problems import first_problem
 from .answering import Answering
 from .calls import CallHandle
@@ -455,6 +456,6 @@ def _ignore(params: dict[str, Any]) -> None:
 
 def _parsed(form: type[M], raw: Any, what: str) -> M:
     try:
-        return form.model_validate(raw)
+        return form.model_validate(raw, context=FORGIVING)
     except ValidationError as error:
         raise InvalidResult(f"The server's answer to {what} is broken: {first_problem(error)}.") from None

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
 
 Cursor: TypeAlias = str
@@ -79,7 +87,28 @@ class Icon(Model):
     theme: str | None = None
 
 
-class Named(WithMeta):
+FORGIVING = object()
+"""The context to validate with what the other side sent: broken optional fields are left out."""
+
+
+class Forgiving(WithMeta):
+    """Something that is still of use without its optional fields, where these are broken."""
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _without_what_is_broken(
+        cls, value: Any, handler: ModelWrapValidatorHandler[Self], info: ValidationInfo
+    ) -> Self:
+        try:
+            return handler(value)
+        except ValidationError as error:
+            if info.context is not FORGIVING or not isinstance(value, dict):
+                raise
+            broken = {problem["loc"][:1] for problem in error.errors(include_url=False, include_input=False)}
+            return handler({key: one for key, one in value.items() if (key,) not in broken})
+
+
+class Named(Forgiving):
     """A thing with a name for programs, a title for people, and pictures."""
 
     name: str

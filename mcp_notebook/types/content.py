@@ -8,11 +8,11 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
-from .base import Annotations, WithMeta
+from .base import Annotations, Forgiving, WithMeta
 from .resources import Resource, ResourceContents
 
 
-class Block(WithMeta):
+class Block(Forgiving):
     """What every content block has."""
 
     annotations: Annotations | None = None
