@@ -34,6 +34,18 @@ class Limits:
     """How long a child's last words are waited for once it has ended, and its end once it has closed a pipe."""
     incoming_requests: int = 1000
     """How many requests of one peer are worked on at once; more are refused with an error."""
+    sessions: int = 1000
+    """How many sessions of one HTTP endpoint are kept; the one idle longest gives way to a new one."""
+    session_idle: float = 1800.0
+    """How long a session without open streams is kept."""
+    streams: int = 2000
+    """How many requests of one HTTP endpoint are open at once; more are refused."""
+    outbox: int = 1000
+    """How many messages that belong to no request wait for a client to fetch them; the oldest give way."""
+    keep_alive: float = 15.0
+    """How long a stream may be silent before a comment shows that it is alive."""
+    body: float = 30.0
+    """How long the body of an HTTP request may take to come."""
     handler_threads: int = 64
     """How many synchronous handlers of one server run at once; more wait for their turn."""
     pages: int = 1000
@@ -68,8 +80,6 @@ class DisplayLimits:
     """Values of a tree or a table."""
     depth: int = 20
     """Levels of a tree."""
-    choices: int = 20
-    """Allowed values of an argument."""
     media: int = 5 * MiB
     """Bytes of one picture or sound that is put into the notebook."""
 

@@ -51,6 +51,10 @@ class Revision:
     """The values of `resultType`."""
     cacheable: frozenset[str] = frozenset()
     """Methods whose results say how long they may be kept."""
+    http_statuses: Mapping[int, int] = field(default_factory=dict)
+    """JSON-RPC error code -> the HTTP status of a response that holds nothing else."""
+    headers: bool = False
+    """Whether HTTP headers repeat what the body says, and are checked against it."""
     resource_not_found: int = -32002
     missing_capability: int | None = None
     """The error code for what needs a capability that the client did not declare; None: no code of its own."""

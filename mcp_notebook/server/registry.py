@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import ProtocolError, SchemaError
 from ..jsonrpc import INVALID_PARAMS
+from ..protocol.headers import Annotated, annotated
 from ..types import Prompt, ReadResourceResult, Resource, ResourceTemplate, Tool
 from .uri_template import UriTemplate
 
@@ -31,6 +32,16 @@ class Entry:
     run: Run
     asks: bool = True
     """Whether its handler could ask the client something: it takes the running call."""
+    headers: Annotated = field(default_factory=dict)
+    """The arguments that HTTP headers repeat."""
+
+
+_HOLDERS: dict[Kind, tuple[str, ...]] = {
+    "tools": ("tools",),
+    "resources": ("resources", "templates"),
+    "prompts": ("prompts",),
+}
+"""Where the things of each list are kept."""
 
 
 @dataclass(slots=True)
@@ -47,7 +58,7 @@ class Registry:
 
     def add_tool(self, tool: Tool, run: Run, *, asks: bool = True) -> None:
         """Offer a tool; one of the same name is replaced."""
-        self._put(self.tools, tool.name, Entry(tool, run, asks), "tools")
+        self._put(self.tools, tool.name, Entry(tool, run, asks, annotated(tool.input_schema)), "tools")
 
     def add_resource(self, resource: Resource, run: Run) -> None:
         """Offer a resource; one of the same URI is replaced."""
@@ -68,12 +79,19 @@ class Registry:
         Raises:
             KeyError: there is none of that name.
         """
-        holders = {"tools": [self.tools], "prompts": [self.prompts], "resources": [self.resources, self.templates]}
-        for holder in holders[kind]:
-            if holder.pop(name, None) is not None:
+        for holder in _HOLDERS[kind]:
+            if getattr(self, holder).pop(name, None) is not None:
                 self.on_changed(kind)
                 return
         raise KeyError(name)
+
+    def take_over(self, other: Registry) -> None:
+        """Offer what another registry offers, in place of all that was offered so far. What changed is told once."""
+        changed = [kind for kind in _HOLDERS if self._offers(kind) != other._offers(kind)]
+        for holder in ("tools", "resources", "templates", "prompts", "completions", "_patterns"):
+            setattr(self, holder, getattr(other, holder))
+        for kind in changed:
+            self.on_changed(kind)
 
     async def read(self, uri: str, context: Context) -> ReadResourceResult:
         """Read a resource, listed or of a template.
@@ -89,6 +107,9 @@ class Registry:
             if variables is not None and name in self.templates:
                 return await self.templates[name].run((uri, variables), context)
         raise ProtocolError(context.profile.revision.resource_not_found, f"Resource not found: {uri}", {"uri": uri})
+
+    def _offers(self, kind: Kind) -> list[list[Any]]:
+        return [items(getattr(self, holder).values()) for holder in _HOLDERS[kind]]
 
     def _put(self, holder: dict[str, Entry], name: str, entry: Entry, kind: Kind) -> None:
         if not name:

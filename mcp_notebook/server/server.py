@@ -7,8 +7,8 @@ import functools
 import logging
 import sys
 import weakref
-from collections.abc import Callable
-from typing import Any, TypeVar, overload
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import anyio
 
@@ -36,6 +36,9 @@ from .running import Handler, run_prompt, run_resource, run_tool
 from .session import ServerSession
 from .signature import Signature
 from .uri_template import UriTemplate
+
+if TYPE_CHECKING:
+    from ..transports.http.app import HttpApp
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -344,6 +347,14 @@ class Server:
         """No longer offer a prompt. Raises KeyError."""
         self.registry.remove("prompts", name)
 
+    def take_over(self, other: Server) -> None:
+        """Offer what another server offers, in place of all that was offered so far; clients hear of it once.
+
+        The other server is not to be used any more.
+        """
+        self.info, self.instructions = other.info, other.instructions
+        self.registry.take_over(other.registry)
+
     def notify_resource_updated(self, uri: str) -> None:
         """Tell those who subscribed to a resource that it changed. Callable from any thread."""
         for session in list(self._sessions):
@@ -364,6 +375,28 @@ class Server:
             await session.run()
         finally:
             self._sessions.discard(session)
+
+    def asgi_app(
+        self,
+        *,
+        path: str = "/mcp",
+        token: str | None = None,
+        allowed_hosts: Iterable[str] = (),
+        allowed_origins: Iterable[str] = (),
+    ) -> HttpApp:
+        """The server as an ASGI application, to be run by uvicorn or mounted into another application.
+
+        Args:
+            path: where the endpoint is.
+            token: a secret that every request must bear as `Authorization: Bearer …`.
+            allowed_hosts: names that may stand in Host beside loopback's, for servers behind a proxy; "*" for any.
+            allowed_origins: origins whose pages may ask, beside pages from loopback; "*" for any.
+        """
+        from ..transports.http.app import HttpApp
+        from ..transports.http.guard import Guard
+
+        guard = Guard(hosts=frozenset(allowed_hosts), origins=frozenset(allowed_origins), token=token)
+        return HttpApp(self.serve, path=path, guard=guard, limits=self.limits)
 
     def serve_stdio(self) -> None:
         """Serve the client that started this process, over stdin and stdout, until it closes them.

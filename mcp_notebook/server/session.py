@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from ..errors import MCPError, ProtocolError
 from ..jsonrpc import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Notification, Request
+from ..protocol.headers import check
 from ..protocol.metadata import is_modern
 from ..protocol.negotiation import accept, of_request
 from ..protocol.revision import Profile
@@ -78,6 +79,7 @@ class ServerSession:
 
     async def on_request(self, request: Request) -> Any:
         if is_modern(request.params):
+            self._check_headers(request)
             profile = of_request(request.params, self.server.capabilities, self.server.info)
         elif request.method == "initialize":
             return self._initialize(request)
@@ -132,6 +134,14 @@ class ServerSession:
         if profile.revision.questions == "returned" and isinstance(params, Retryable) and self._may_ask(params):
             return await self._round(request, params).round(direct, work, params.input_responses)
         return await work(direct)
+
+    def _check_headers(self, request: Request) -> None:
+        """Where a transport has headers, they must say what the body says (-32020)."""
+        if request.headers is None:
+            return
+        params = request.params or {}
+        entry = self.server.registry.tools.get(params.get("name", "")) if request.method == "tools/call" else None
+        check(request.headers, request.method, params, entry.headers if entry is not None else {})
 
     def _round(self, request: Request, params: Retryable) -> RoundTrip:
         """The call that a request begins, or goes on with."""

@@ -130,6 +130,7 @@ class Connection:
         on_progress: OnProgress | None = None,
         on_sent: Callable[[RequestId], None] | None = None,
         headers: Mapping[str, str] | None = None,
+        about: RequestId | None = None,
     ) -> Any:
         """Ask, and wait for the answer. Cancelling the wait tells the other side.
 
@@ -141,6 +142,7 @@ class Connection:
             on_progress: called with the parameters of each progress notification; without it none is asked for.
             on_sent: called with the request's id just before it goes on its way.
             headers: what a transport with headers should say beside the message.
+            about: the other side's request that this one belongs to.
 
         Returns:
             The result, as JSON data.
@@ -160,7 +162,7 @@ class Connection:
         if on_sent is not None:
             on_sent(outgoing.id)
         try:
-            await self.channel.send(outgoing.request)
+            await self.channel.send(outgoing.request, about=about)
             return await waiting.future
         except asyncio.CancelledError:
             self._tell_cancelled(outgoing, "no longer wanted")

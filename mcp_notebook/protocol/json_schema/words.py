@@ -247,7 +247,8 @@ def _likely_variant(error: ValidationError) -> list[ValidationError]:
     """The errors of the one variant that the value was meant for; [] where that is not plain."""
     by_variant: dict[Any, list[ValidationError]] = {}
     for within in error.context or ():
-        by_variant.setdefault(within.schema_path[0], []).append(within)
+        if within.schema_path:  # a variant that is `false` has no path, and is never meant
+            by_variant.setdefault(within.schema_path[0], []).append(within)
     meant = [errors for errors in by_variant.values() if not _fails(errors, 0, "type", "const", "enum")]
     if len(meant) > 1:  # objects of several kinds: a constant inside them tells which is meant
         meant = [errors for errors in meant if not _fails(errors, 1, "const", "enum")]
@@ -261,7 +262,7 @@ def _fails(errors: list[ValidationError], depth: int, *keywords: str) -> bool:
 def _expected(error: ValidationError, root: Any) -> str:
     if error.validator in ("anyOf", "oneOf") and error.context:
         # An error of the variant itself holds the schema that its references led to.
-        led_to = {within.schema_path[0]: within.schema for within in error.context if not within.path}
+        led_to = {each.schema_path[0]: each.schema for each in error.context if each.schema_path and not each.path}
         return either(
             [describe(led_to.get(index, part), root) for index, part in enumerate(_list(error.validator_value))]
         )

@@ -29,6 +29,8 @@ REVISION = replace(
             "resources/read",
         }
     ),
+    http_statuses={-32601: 404, -32020: 400, -32021: 400, -32022: 400},
+    headers=True,
     resource_not_found=-32602,
     missing_capability=-32021,
 )

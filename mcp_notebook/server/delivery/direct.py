@@ -19,4 +19,5 @@ class Direct:
         await self._connection.notify(method, params, about=self._request_id)
 
     async def ask(self, method: str, params: dict[str, Any], key: str | None = None) -> Any:
-        return await self._connection.request(method, params, timeout=self._connection.limits.question)
+        limit = self._connection.limits.question
+        return await self._connection.request(method, params, timeout=limit, about=self._request_id)

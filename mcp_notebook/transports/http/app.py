@@ -1,0 +1,310 @@
+"""The MCP endpoint as an ASGI application: sessions of the handshake revisions and modern requests on one path.
+
+Source: "Streamable HTTP" of each revision from 2025-03-26 on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping
+from typing import Protocol
+
+from ...errors import ProtocolError
+from ...jsonrpc import INVALID_REQUEST, PARSE_ERROR, InvalidMessage, Message, Notification, Request, load
+from ...limits import DEFAULT_LIMITS, Limits
+from ...protocol.headers import VERSION_HEADER
+from ...protocol.metadata import is_modern, read
+from ...protocol.revisions import ALL, LATEST_MODERN, MODERN
+from ..base import Channel
+from .answers import Receive, Refusal, Scope, Send, send_bytes
+from .channels import RequestChannel, SessionChannel
+from .exchange import Exchange
+from .guard import Guard
+
+logger = logging.getLogger("mcp_notebook.http")
+SESSION_HEADER = "mcp-session-id"
+
+
+class Serve(Protocol):
+    """What serves a client over a channel, until it goes."""
+
+    async def __call__(self, channel: Channel, *, principal: str | None = None) -> None: ...
+
+
+class HttpApp:
+    """The application. `Server.asgi_app` makes it.
+
+    Args:
+        serve: serves one client.
+        path: where the endpoint is.
+        guard: who may ask.
+        limits: the bounds to keep.
+    """
+
+    def __init__(
+        self, serve: Serve, *, path: str = "/mcp", guard: Guard | None = None, limits: Limits = DEFAULT_LIMITS
+    ) -> None:
+        self._serve = serve
+        self._path = path.rstrip("/") or "/"
+        self._guard = guard or Guard()
+        self._limits = limits
+        self._sessions: dict[str, SessionChannel] = {}
+        self._serving: set[asyncio.Task[None]] = set()
+        self._open = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+        elif scope["type"] == "http":
+            try:
+                await self._handle(scope, receive, send)
+            except Refusal as refusal:
+                await refusal.send(send)
+
+    async def close(self) -> None:
+        """End all sessions and requests."""
+        for session in list(self._sessions.values()):
+            await session.close()
+        self._sessions.clear()
+        for task in list(self._serving):
+            task.cancel()
+        if self._serving:
+            await asyncio.wait(set(self._serving), timeout=self._limits.shutdown)
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        while True:
+            message = await receive()
+            if message["type"] == "lifespan.startup":
+                await send({"type": "lifespan.startup.complete"})
+            elif message["type"] == "lifespan.shutdown":
+                await self.close()
+                await send({"type": "lifespan.shutdown.complete"})
+                return
+
+    async def _handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if (scope["path"].rstrip("/") or "/") != self._path:
+            raise Refusal(404, INVALID_REQUEST, f"There is nothing here; the MCP endpoint is at {self._path}.")
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        principal = self._guard.admit(headers)
+        if self._open >= self._limits.streams:
+            raise Refusal(503, INVALID_REQUEST, "Too many requests at once; try again later.")
+        self._open += 1
+        try:
+            match scope["method"]:
+                case "POST":
+                    await self._post(headers, principal, receive, send)
+                case "GET":
+                    session = self._session(headers, principal)
+                    _accepts(headers, "text/event-stream")
+                    await session.stream(send, receive, self._limits.keep_alive)
+                case "DELETE":
+                    session = self._session(headers, principal)
+                    await self._end(session)
+                    await send_bytes(send, 200)
+                case _:
+                    allow = ((b"allow", b"POST, GET, DELETE"),)
+                    raise Refusal(405, INVALID_REQUEST, "POST, GET or DELETE only.", headers=allow)
+        finally:
+            self._open -= 1
+
+    # POST
+
+    async def _post(self, headers: Mapping[str, str], principal: str | None, receive: Receive, send: Send) -> None:
+        if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+            raise Refusal(415, INVALID_REQUEST, "The body must be JSON: Content-Type: application/json.")
+        if not (_accepted(headers, "application/json") or _accepted(headers, "text/event-stream")):
+            raise Refusal(406, INVALID_REQUEST, "Accept must list application/json and text/event-stream.")
+        messages = _messages(await self._body(headers, receive))
+        first = messages[0]
+        if len(messages) == 1 and isinstance(first, (Request, Notification)) and _modern(first, headers):
+            await self._post_modern(first, headers, principal, receive, send)
+        else:
+            await self._post_to_session(messages, headers, principal, receive, send)
+
+    async def _post_modern(
+        self,
+        message: Request | Notification,
+        headers: Mapping[str, str],
+        principal: str | None,
+        receive: Receive,
+        send: Send,
+    ) -> None:
+        if isinstance(message, Notification):
+            await send_bytes(send, 202)  # the only one there is, a cancellation, is the closing of a stream here
+            return
+        try:
+            revision = MODERN.get(read(message.params).version, LATEST_MODERN)
+        except ProtocolError as error:
+            raise Refusal(400, error.code, error.message, data=error.data, id=message.id) from None
+        message.headers = headers
+        exchange = Exchange([message.id])
+        channel = RequestChannel(message, exchange)
+        self._start(channel, principal)
+        try:
+            await exchange.answer(
+                send,
+                receive,
+                headers=(),
+                statuses=revision.http_statuses,
+                keep_alive=self._limits.keep_alive,
+                on_gone=channel.cancel,
+                allow_json=_accepted(headers, "application/json"),
+                allow_stream=_accepted(headers, "text/event-stream"),
+            )
+        finally:
+            channel.end()
+
+    async def _post_to_session(
+        self,
+        messages: list[Message],
+        headers: Mapping[str, str],
+        principal: str | None,
+        receive: Receive,
+        send: Send,
+    ) -> None:
+        opens = any(isinstance(message, Request) and message.method == "initialize" for message in messages)
+        if opens and len(messages) > 1:
+            raise Refusal(400, INVALID_REQUEST, "'initialize' must come alone.")
+        session = self._new_session(principal) if opens else self._session(headers, principal)
+        _check_version(headers)
+        ids = [message.id for message in messages if isinstance(message, Request)]
+        if session.busy(ids) or len(set(ids)) < len(ids):
+            raise Refusal(400, INVALID_REQUEST, "A request id is in use already.")
+        if not ids:
+            session.deliver(messages, None, ids)
+            await send_bytes(send, 202)
+            return
+        exchange = Exchange(ids)
+        session.deliver(messages, exchange, ids)
+        session.streaming += 1
+        try:
+            await exchange.answer(
+                send,
+                receive,
+                headers=((SESSION_HEADER.encode(), session.id.encode()),) if opens else (),
+                statuses={},
+                keep_alive=self._limits.keep_alive,
+                on_gone=lambda: None,
+                allow_json=_accepted(headers, "application/json"),
+                allow_stream=_accepted(headers, "text/event-stream"),
+            )
+        finally:
+            session.streaming -= 1
+            session.answered(ids)
+
+    async def _body(self, headers: Mapping[str, str], receive: Receive) -> bytes:
+        limit = self._limits.message
+        length = headers.get("content-length", "")
+        if length.isdigit() and int(length) > limit:
+            raise self._too_large(limit)
+        parts, size = [], 0
+        try:
+            async with asyncio.timeout(self._limits.body):
+                while True:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise Refusal(400, INVALID_REQUEST, "The body was cut short.")
+                    part = message.get("body", b"")
+                    size += len(part)
+                    if size > limit:
+                        raise self._too_large(limit)
+                    parts.append(part)
+                    if not message.get("more_body"):
+                        return parts[0] if len(parts) == 1 else b"".join(parts)
+        except TimeoutError:
+            raise Refusal(408, INVALID_REQUEST, f"The body did not come within {self._limits.body:g} s.") from None
+
+    @staticmethod
+    def _too_large(limit: int) -> Refusal:
+        return Refusal(413, INVALID_REQUEST, f"The body is larger than the limit of {limit:,} bytes.")
+
+    # Sessions
+
+    def _session(self, headers: Mapping[str, str], principal: str | None) -> SessionChannel:
+        id = headers.get(SESSION_HEADER)
+        if id is None:
+            raise Refusal(400, INVALID_REQUEST, "Mcp-Session-Id is missing; it is in the answer to 'initialize'.")
+        session = self._sessions.get(id)
+        if session is None or session.principal != principal or session.ended:
+            raise Refusal(404, INVALID_REQUEST, "There is no such session (any more). Initialize anew.")
+        return session
+
+    def _new_session(self, principal: str | None) -> SessionChannel:
+        self._evict()
+        session = SessionChannel(self._limits, principal)
+        self._sessions[session.id] = session
+        self._start(session, principal)
+        return session
+
+    def _evict(self) -> None:
+        """Make room: what was left idle for long goes, and where that is not enough, what is idle longest."""
+        idle = sorted((one for one in self._sessions.values() if not one.streaming), key=lambda one: one.used)
+        latest = time.monotonic() - self._limits.session_idle
+        surplus = len(self._sessions) + 1 - self._limits.sessions
+        if surplus > len(idle):
+            raise Refusal(503, INVALID_REQUEST, "Too many sessions at once; try again later.")
+        for number, session in enumerate(idle):
+            if session.used >= latest and number >= surplus:
+                break
+            del self._sessions[session.id]
+            self._keep(asyncio.create_task(session.close()))
+
+    async def _end(self, session: SessionChannel) -> None:
+        self._sessions.pop(session.id, None)
+        await session.close()
+
+    def _start(self, channel: Channel, principal: str | None) -> None:
+        self._keep(asyncio.create_task(self._run(channel, principal)))
+
+    async def _run(self, channel: Channel, principal: str | None) -> None:
+        await self._serve(channel, principal=principal)
+
+    def _keep(self, task: asyncio.Task[None]) -> None:
+        self._serving.add(task)
+        task.add_done_callback(self._serving.discard)
+
+
+def _messages(body: bytes) -> list[Message]:
+    try:
+        loaded = load(body)
+    except InvalidMessage as error:
+        raise Refusal(400, error.code, _invalid(error), id=error.id) from None
+    if not isinstance(loaded, list):
+        return [loaded]
+    for message in loaded:
+        if isinstance(message, InvalidMessage):
+            raise Refusal(400, message.code, _invalid(message), id=message.id)
+    return [message for message in loaded if not isinstance(message, InvalidMessage)]
+
+
+def _invalid(error: InvalidMessage) -> str:
+    return f"{'Parse error' if error.code == PARSE_ERROR else 'Invalid request'}: {error}"
+
+
+def _modern(message: Request | Notification, headers: Mapping[str, str]) -> bool:
+    return is_modern(message.params) or headers.get(VERSION_HEADER) in MODERN
+
+
+def _check_version(headers: Mapping[str, str]) -> None:
+    version = headers.get(VERSION_HEADER)
+    if version is not None and version not in ALL:
+        raise Refusal(
+            400, INVALID_REQUEST, f"Unsupported protocol version {version[:40]!r}; {', '.join(ALL)} are spoken."
+        )
+
+
+def _accepted(headers: Mapping[str, str], kind: str) -> bool:
+    """Whether the client takes this media type; one that says nothing takes any."""
+    accept = headers.get("accept")
+    if not accept:
+        return True
+    main = kind.partition("/")[0]
+    given = {part.partition(";")[0].strip().lower() for part in accept.split(",")}
+    return bool(given & {kind, f"{main}/*", "*/*"})
+
+
+def _accepts(headers: Mapping[str, str], kind: str) -> None:
+    if not _accepted(headers, kind):
+        raise Refusal(406, INVALID_REQUEST, f"Accept must list {kind}.")
