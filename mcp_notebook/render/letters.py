@@ -10,11 +10,11 @@ from ..visible import visible
 # Only "control sequences" (colours, cursor moves) are dropped: they hold no text. All else stays, made visible.
 _ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 # Control characters but for line breaks and tabs, text direction, what has no width but could carry a message, what
-# UTF-8 cannot say; and what would imitate the way these are written. A command line is judged more strictly (CON-4):
-# in prose there is nothing wrong with curly quotes, other scripts, or the joiners that scripts and emoji need.
+# UTF-8 cannot say. A command line is judged more strictly (CON-4): in prose there is nothing wrong with curly quotes,
+# other scripts, or the joiners that scripts and emoji need. What went through `visible` stays as it is.
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    "\U000e0000-\U000e0fff\ud800-\udfff]|<U\\+"
+    "\U000e0000-\U000e0fff\ud800-\udfff]"
 )
 
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from .. import types
+from .arguments import Argument, arguments
 from .data import as_json
 from .letters import excerpt, one_line, size
 from .parts import Card, Part, Text, listing, text
-from .schema_words import Argument, arguments
 
 T = TypeVar("T")
 
@@ -70,7 +70,7 @@ def _summary(thing: types.Tool | types.Resource | types.ResourceTemplate | types
 
 
 def _arguments(tool: types.Tool) -> str:
-    return _few(arguments(tool.input_schema), lambda argument: f"{argument.marked} {argument.type}")
+    return _few(arguments(tool.input_schema), lambda argument: argument.brief)
 
 
 def _hints(tool: types.Tool) -> str:
@@ -128,14 +128,12 @@ _PROMPTS: Mapping[str, Callable[[types.Prompt], str]] = {
 }
 _ARGUMENTS: Mapping[str, Callable[[Argument], str]] = {
     "argument (* needed)": lambda argument: argument.marked,
-    "type": lambda argument: argument.type,
+    "what it may be": lambda argument: argument.expected,
     "default": lambda argument: argument.default,
-    "allowed": lambda argument: argument.allowed,
     "what it means": lambda argument: argument.description,
 }
 _FIELDS: Mapping[str, Callable[[Argument], str]] = {
     "field": lambda field: field.name,
-    "type": lambda field: field.type,
-    "allowed": lambda field: field.allowed,
+    "what it is": lambda field: field.expected,
     "what it means": lambda field: field.description,
 }

@@ -10,6 +10,7 @@ import pytest
 
 from mcp_notebook import errors, types
 from mcp_notebook.render.parts import Card, Fold, Table, Text
+from mcp_notebook.visible import visible
 
 from .page import answer, say, show
 
@@ -98,10 +99,10 @@ def test_neither_form_holds_characters_that_hide_or_turn_text_around(text: str) 
             )
 
 
-def test_a_hidden_character_is_written_out_and_the_notation_cannot_be_imitated() -> None:
-    page, plain = show(answer(say("a\u202eb <U+202E>")))
-    assert "a<U+202E>b <U+003C>U+202E>" in page.text
-    assert "a<U+202E>b <U+003C>U+202E>" in plain
+def test_a_hidden_character_is_written_out_once() -> None:
+    for text in ("a\u202eb", visible("a\u202eb")):
+        page, plain = show(answer(say(text)))
+        assert page.text == plain == "a<U+202E>b"
 
 
 def test_prose_in_other_scripts_and_emoji_stay_as_they_are() -> None:
@@ -169,12 +170,12 @@ def test_a_schema_of_a_thousand_levels_or_that_refers_to_itself_leaves_the_tool_
     }
     tool = types.Tool(name="odd", input_schema=schema)
     page, plain = show(tool)
-    for name in ("deep", "self", "tree*", "lost"):
+    for name in ("deep", "self", "tree*", "lost", "wrong"):
         assert name in page.text
         assert name in plain
     page, plain = show([tool])
-    assert "tree* list of" in page.text
-    assert "tree* list of" in plain
+    assert "tree* array or string" in page.text
+    assert "tree* array or string" in plain
 
 
 @pytest.mark.parametrize("schema", [None, True, False, {}, {"properties": 3}, {"properties": {}, "required": "x"}])
