@@ -6,11 +6,12 @@ Its methods run on the event loop of the connection.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mcp_notebook.errors import MCPError, ProtocolError
+from mcp_notebook.errors import ConnectionLost, MCPError, ProtocolError
 from mcp_notebook.jsonrpc import (
     METHOD_NOT_FOUND,
     ErrorResponse,
@@ -149,10 +150,11 @@ class Scripted:
                 answer = await answer
         except ProtocolError as error:
             answer = error
-        if isinstance(answer, ProtocolError):
-            await self.send(ErrorResponse(request.id, answer.code, answer.message, answer.data))
-        elif answer is not NEVER:
-            await self.send(Response(request.id, answer))
+        with contextlib.suppress(ConnectionLost):
+            if isinstance(answer, ProtocolError):
+                await self.send(ErrorResponse(request.id, answer.code, answer.message, answer.data))
+            elif answer is not NEVER:
+                await self.send(Response(request.id, answer))
 
 
 async def until(condition: Callable[[], Any], bound: float = 10) -> Any:

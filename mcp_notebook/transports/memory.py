@@ -37,7 +37,7 @@ class MemoryChannel:
             raise too_large(len(data), self._limits)
         other = self._other
         if other is None:
-            raise ConnectionLost("The other end in memory is closed.")
+            raise ConnectionLost("The other end, in this process, is closed. Connect again to go on.")
         other._on_the_way += 1
         asyncio.get_running_loop().call_soon(other._arrive, data)
         if other._on_the_way >= SENDS_WITHOUT_A_PAUSE:
@@ -70,7 +70,7 @@ class MemoryChannel:
 
     def _other_closed(self) -> None:
         self._other = None
-        self._tell_end(ConnectionLost("The other end in memory was closed."))
+        self._tell_end(ConnectionLost("The other end, in this process, was closed. Connect again to go on."))
 
     def _tell_end(self, error: ConnectionLost | None) -> None:
         receiver, self._receiver = self._receiver, None
