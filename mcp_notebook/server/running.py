@@ -12,7 +12,7 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
-from ..errors import MCPError, ProtocolError, ToolError, UnsupportedFeature
+from ..errors import InvalidResult, MCPError, ProtocolError, ToolError, UnsupportedFeature
 from ..jsonrpc import INTERNAL_ERROR, INVALID_PARAMS
 from ..protocol.json_schema import coerce_text
 from ..types import CallToolResult, GetPromptResult, ReadResourceResult
@@ -60,8 +60,8 @@ async def run_tool(handler: Handler, arguments: dict[str, Any], context: Context
         return tool_result(await handler(values, context), handler.signature)
     except ProtocolError:
         raise
-    except UnsupportedFeature as error:
-        raise_for_capability(error, context)
+    except (UnsupportedFeature, InvalidResult) as error:
+        raise_for_client(error, context)
         return tool_failure(str(error))
     except MCPError as error:
         return tool_failure(str(error))
@@ -95,8 +95,8 @@ async def _run_with_text(handler: Handler, texts: dict[str, str], context: Conte
         return await handler(values, context)
     except ProtocolError:
         raise
-    except UnsupportedFeature as error:
-        raise_for_capability(error, context)
+    except (UnsupportedFeature, InvalidResult) as error:
+        raise_for_client(error, context)
         raise ProtocolError(INTERNAL_ERROR, f"{what}: {error}") from None
     except (Exception, SystemExit, KeyboardInterrupt) as error:
         logger.warning("%s failed", what, exc_info=True)
@@ -114,11 +114,15 @@ def from_text(signature: Signature, texts: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def raise_for_capability(error: UnsupportedFeature, context: Context) -> None:
-    """Where the revision has an error of its own for a capability that the client lacks, raise that."""
-    code = context.profile.revision.missing_capability
-    if code is not None and error.capabilities is not None:
-        raise ProtocolError(code, str(error), {"requiredCapabilities": error.capabilities}) from None
+def raise_for_client(error: UnsupportedFeature | InvalidResult, context: Context) -> None:
+    """Where the revision has an error of its own for what the client lacks or got wrong, raise that."""
+    revision = context.profile.revision
+    if isinstance(error, InvalidResult):
+        if revision.questions == "returned":  # the broken answer is part of this very request
+            raise ProtocolError(INVALID_PARAMS, str(error)) from None
+    elif revision.missing_capability is not None and error.capabilities is not None:
+        data = {"requiredCapabilities": error.capabilities}
+        raise ProtocolError(revision.missing_capability, str(error), data) from None
 
 
 def describe(error: BaseException) -> str:

@@ -383,6 +383,7 @@ class Server:
         token: str | None = None,
         allowed_hosts: Iterable[str] = (),
         allowed_origins: Iterable[str] = (),
+        stream: bool = False,
     ) -> HttpApp:
         """The server as an ASGI application, to be run by uvicorn or mounted into another application.
 
@@ -391,12 +392,13 @@ class Server:
             token: a secret that every request must bear as `Authorization: Bearer …`.
             allowed_hosts: names that may stand in Host beside loopback's, for servers behind a proxy; "*" for any.
             allowed_origins: origins whose pages may ask, beside pages from loopback; "*" for any.
+            stream: answer every request by SSE; by default only where there is more to say than the response.
         """
         from ..transports.http.app import HttpApp
         from ..transports.http.guard import Guard
 
         guard = Guard(hosts=frozenset(allowed_hosts), origins=frozenset(allowed_origins), token=token)
-        return HttpApp(self.serve, path=path, guard=guard, limits=self.limits)
+        return HttpApp(self.serve, path=path, guard=guard, stream=stream, limits=self.limits)
 
     def serve_stdio(self) -> None:
         """Serve the client that started this process, over stdin and stdout, until it closes them.

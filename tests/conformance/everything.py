@@ -506,8 +506,9 @@ def main() -> None:
     """Serve on loopback."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port", type=int, default=3000)
+    parser.add_argument("--stream", action="store_true", help="answer every request by SSE")
     arguments = parser.parse_args()
-    uvicorn.run(server.asgi_app(), host="127.0.0.1", port=arguments.port, log_level="warning")
+    uvicorn.run(server.asgi_app(stream=arguments.stream), host="127.0.0.1", port=arguments.port, log_level="warning")
 
 
 if __name__ == "__main__":

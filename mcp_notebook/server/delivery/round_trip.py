@@ -41,6 +41,7 @@ class RoundTrip:
         """Who asked, and what for, as a digest."""
         self._parking = parking
         self._questions: dict[str, _Question] = {}
+        self._given: dict[str, Any] = {}
         self._way: Delivery | None = None
         self._news = asyncio.Event()
         self._handler: asyncio.Task[Result] | None = None
@@ -53,6 +54,8 @@ class RoundTrip:
 
     async def ask(self, method: str, params: dict[str, Any], key: str | None = None) -> Any:
         key = self._unused(key or f"question_{len(self._questions) + 1}")
+        if key in self._given:
+            return self._given.pop(key)
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._questions[key] = _Question(InputRequest(method=method, params=params or None), answer)
         self._news.set()
@@ -68,12 +71,15 @@ class RoundTrip:
         Args:
             way: how what the handler says meanwhile goes out.
             work: makes the handler, where this is the first request.
-            answers: key -> answer, as the client gives them; unknown keys are ignored, repeated ones too.
+            answers: key -> answer, as the client gives them; repeated ones are ignored, and so are those that nobody
+                asks for.
         """
         self._way = way
         for key, answer in (answers or {}).items():
             question = self._questions.get(key)
-            if question is not None and not question.answer.done():
+            if question is None:
+                self._given[key] = answer  # for a question that is still to come
+            elif not question.answer.done():
                 question.answer.set_result(answer)
         if self._handler is None:
             self._handler = asyncio.create_task(work(self))

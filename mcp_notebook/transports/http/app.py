@@ -20,7 +20,7 @@ from ...protocol.revisions import ALL, LATEST_MODERN, MODERN
 from ..base import Channel
 from .answers import Receive, Refusal, Scope, Send, send_bytes
 from .channels import RequestChannel, SessionChannel
-from .exchange import Exchange
+from .exchange import Exchange, Forms
 from .guard import Guard
 
 logger = logging.getLogger("mcp_notebook.http")
@@ -40,15 +40,24 @@ class HttpApp:
         serve: serves one client.
         path: where the endpoint is.
         guard: who may ask.
+        stream: answer every request by SSE where the client takes it; else only where there is more to say than the
+            response.
         limits: the bounds to keep.
     """
 
     def __init__(
-        self, serve: Serve, *, path: str = "/mcp", guard: Guard | None = None, limits: Limits = DEFAULT_LIMITS
+        self,
+        serve: Serve,
+        *,
+        path: str = "/mcp",
+        guard: Guard | None = None,
+        stream: bool = False,
+        limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         self._serve = serve
         self._path = path.rstrip("/") or "/"
         self._guard = guard or Guard()
+        self._stream = stream
         self._limits = limits
         self._sessions: dict[str, SessionChannel] = {}
         self._serving: set[asyncio.Task[None]] = set()
@@ -150,8 +159,7 @@ class HttpApp:
                 statuses=revision.http_statuses,
                 keep_alive=self._limits.keep_alive,
                 on_gone=channel.cancel,
-                allow_json=_accepted(headers, "application/json"),
-                allow_stream=_accepted(headers, "text/event-stream"),
+                forms=self._forms(headers),
             )
         finally:
             channel.end()
@@ -187,12 +195,15 @@ class HttpApp:
                 statuses={},
                 keep_alive=self._limits.keep_alive,
                 on_gone=lambda: None,
-                allow_json=_accepted(headers, "application/json"),
-                allow_stream=_accepted(headers, "text/event-stream"),
+                forms=self._forms(headers),
             )
         finally:
             session.streaming -= 1
             session.answered(ids)
+
+    def _forms(self, headers: Mapping[str, str]) -> Forms:
+        stream = _accepted(headers, "text/event-stream")
+        return Forms(json=_accepted(headers, "application/json") and not (stream and self._stream), stream=stream)
 
     async def _body(self, headers: Mapping[str, str], receive: Receive) -> bytes:
         limit = self._limits.message

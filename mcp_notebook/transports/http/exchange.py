@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 
 from ...errors import ConnectionLost
 from ...jsonrpc import INTERNAL_ERROR, ErrorResponse, Message, RequestId, Response, dump
@@ -13,6 +14,14 @@ WAITING = 64
 """How many messages may wait for a slow reader before the handler is slowed down."""
 PROMPT = 0.05
 """Seconds in which most answers are there, so that nobody need watch whether the client is still."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """Which forms an answer may have; where both, JSON serves for a response alone."""
+
+    json: bool
+    stream: bool
 
 
 class Exchange:
@@ -42,8 +51,7 @@ class Exchange:
         statuses: Mapping[int, int],
         keep_alive: float,
         on_gone: Callable[[], None],
-        allow_json: bool,
-        allow_stream: bool,
+        forms: Forms,
     ) -> None:
         """Answer the POST.
 
@@ -53,7 +61,7 @@ class Exchange:
             statuses: JSON-RPC error code -> HTTP status, where an error is all there is to say.
             keep_alive: seconds of silence after which a comment shows that the stream is alive.
             on_gone: called where the client goes before the end.
-            allow_json, allow_stream: what the client accepts.
+            forms: which forms the answer may have.
         """
         watch = _Watch(receive, lambda: self._leave(on_gone))
         try:
@@ -62,10 +70,10 @@ class Exchange:
                 if not watch.saw_it_go:
                     await Refusal(503, INTERNAL_ERROR, "The server is closing.").send(send)
                 return
-            if allow_json and self._ends(first):
-                status = statuses.get(first.code, 200) if isinstance(first, ErrorResponse) else 200
+            status = statuses.get(first.code, 200) if isinstance(first, ErrorResponse) else 200
+            if (forms.json or status != 200) and self._ends(first):
                 await send_bytes(send, status, dump(first), (JSON, *headers))
-            elif allow_stream:
+            elif forms.stream:
                 await self._stream(first, send, headers, keep_alive, watch)
             else:
                 await self._only_the_end(first, send, headers)
