@@ -14,8 +14,8 @@ from ..types import ElicitParams, ElicitResult
 from ..visible import visible
 
 WARNING = (
-    "It runs with your rights: it can read, change and send whatever you can. Start it only if you know where it comes "
-    "from."
+    "This can be dangerous: it runs with your rights, and can read, change and send whatever you can. Start it only if "
+    "you know where it comes from."
 )
 """What is said of every command (CON-1)."""
 

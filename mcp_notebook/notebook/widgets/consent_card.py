@@ -11,6 +11,7 @@ from IPython.display import DisplayHandle
 from ipywidgets import HTML, Button, HBox, VBox, Widget
 
 from ...render.html import Html, h
+from ...render.letters import excerpt
 from ...render.style import CSS, ROOT
 from ...transports.command import Command
 from ..prompter import WARNING, Decision, circumstances
@@ -35,6 +36,7 @@ _CHOICES = (
 _CSS = """
 .mcp-consent, .mcp-consent .widget-box { margin: 0; overflow: visible }
 .mcp-consent .widget-html, .mcp-consent .widget-html-content { font: inherit; line-height: inherit; margin: 0 }
+.mcp-consent pre.mcp-code { margin: 0; max-height: none }
 .mcp-consent .mcp-row .widget-button { height: auto; line-height: inherit; margin: 0; padding: 2px 10px; width: auto }
 """
 
@@ -60,7 +62,7 @@ class ConsentCard(VBox):
             "div",
             h("pre", _made_visible(str(command)), cls="mcp-text mcp-code"),
             h("div", _made_visible(circumstances(command)), cls="mcp-mute"),
-            h("div", WARNING, cls="mcp-mute"),
+            h("div", WARNING),
             cls="mcp-body",
         )
         row = _classed(HBox(list(self.buttons.values())), "mcp-row")
@@ -78,9 +80,7 @@ class ConsentCard(VBox):
 
     def settle(self, outcome: str) -> None:
         """Leave a line in the card's place. May be called from any thread."""
-        line = f"● {outcome}: {self._command}"
-        page = f"<style>{CSS}</style>{h('div', _made_visible(line), cls=f'{ROOT} mcp-mute').source}"
-        self._handle.update({"text/html": page, "text/plain": line}, raw=True)
+        self._handle.update({"text/plain": f"● {outcome}: {excerpt(str(self._command))}"}, raw=True)
         for widget in _all_of(self):
             widget.close()
 
