@@ -3,7 +3,9 @@
 What a person does with a widget comes to the kernel as comm messages, on the channel that brings the cells too, and
 waits there until the running cell has ended. A cell that waits for such an answer would wait for ever. So while a cell
 waits, comm messages are handled at once, and everything else takes its usual way: queued cells still run in order,
-after this one. Front ends may also send comms over subshells (ipykernel 7); nothing here depends on it.
+after this one. Front ends may also send comms over subshells (ipykernel 7); nothing here depends on it. ipykernel 7.4
+handles comms itself while a cell awaits, but does not tell the front end when it is done with one, so that ipywidgets
+sends only the first letter of what is typed; hence the pump there too.
 
 Chosen by ipykernel's version. Where the inside is not as expected there is no pump: then a blocked cell's widgets
 cannot be answered, and `answers_widgets` says so.
