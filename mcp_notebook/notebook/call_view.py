@@ -1,0 +1,114 @@
+"""A call of a tool, as it is to be seen: while it works, and when it has ended."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Literal
+
+from ..client import CallHandle, ToolResult
+from ..errors import MCPError
+from ..protocol.calls import CallState
+from ..render import parts_of
+from ..render.letters import excerpt
+from ..render.parts import Card, Fold, Part, Text
+from ..types import LogMessage, Progress
+
+LINES = 5
+"""How many of the latest log lines are seen while a call works."""
+_BAR = 30
+_NAMED = 80
+"""How many characters of the arguments stand in the first line."""
+_STATES: dict[CallState, tuple[Literal["work", "ask", "done", "fail", "drop"], str]] = {
+    CallState.RUNNING: ("work", "working"),
+    CallState.INPUT_REQUIRED: ("ask", "needs your answer"),
+    CallState.COMPLETED: ("done", "completed"),
+    CallState.FAILED: ("fail", "failed"),
+    CallState.CANCELLED: ("drop", "cancelled"),
+}
+
+
+class CallView:
+    """What is to be seen of a call.
+
+    Args:
+        handle: the call.
+        typed: its arguments as the person wrote them. Their values are not shown: there may be secrets among them.
+    """
+
+    def __init__(self, handle: CallHandle, typed: str) -> None:
+        self._handle = handle
+        self._about = f"on {handle.server}" + (f" · {excerpt(typed, _NAMED)}" if typed else "")
+        self._lines: list[str] = []
+        self._dropped = 0
+
+    async def follow(self) -> None:
+        """Hear what the call says, until it has ended; on the background loop."""
+        async for event in self._handle.events():
+            if isinstance(event.data, LogMessage):
+                self._lines.append(log_line(event.data))
+            elif isinstance(event.data, int):
+                self._dropped += event.data
+
+    def working(self) -> list[Part]:
+        """How it stands."""
+        parts: list[Part] = []
+        if self._handle.progress is not None:
+            parts.append(Text(progress_words(self._handle.progress, self._handle.elapsed)))
+        if self._lines:
+            parts.append(Text("\n".join(self._lines[-LINES:])))
+        return [self._card(self._handle.status, parts, clock(self._handle.elapsed))]
+
+    def ended(self, outcome: ToolResult | MCPError | None, note: str = "", *, brief: bool = False) -> list[Part]:
+        """What came of it.
+
+        Args:
+            outcome: the result, or the error to tell of here.
+            note: something to add.
+            brief: the result is shown elsewhere.
+        """
+        parts: list[Part] = [] if outcome is None or brief else list(parts_of(outcome))
+        title = ""
+        if parts and isinstance(parts[0], Card):  # a failure comes as a card of its own
+            title, parts = parts[0].title, list(parts[0].parts)
+        if note:
+            parts.append(Text(note, "note"))
+        if self._lines:
+            count = len(self._lines) + self._dropped
+            parts.append(Fold(f"log ({count} line{'s' if count > 1 else ''})", [Text("\n".join(self._lines))]))
+        seconds = self._handle.elapsed
+        return [self._card(self._handle.status, parts, f"{seconds:.1f} s" if seconds >= 1 else "", title)]
+
+    def _card(self, state: CallState, parts: Sequence[Part], aside: str, title: str = "") -> Card:
+        colour, words = _STATES[state]
+        colour = "fail" if title else colour
+        return Card(colour, title or words, parts, name=self._handle.tool, about=self._about, aside=aside)
+
+
+def clock(seconds: float) -> str:
+    """A time that goes on, such as 0:42."""
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
+
+
+def progress_words(progress: Progress, elapsed: float) -> str:
+    """How far something is: a bar where the whole is known, how much, how fast, what is being done."""
+    done, total = progress.progress, progress.total
+    words = [f"{done:g} of {total:g}" if total else f"{done:g}"]
+    if elapsed >= 1 and done > 0:
+        rate = done / elapsed
+        words.append(f"{rate:.3g}/s")
+        if total and total > done:
+            words.append(f"{(total - done) / rate:.0f} s left")
+    if progress.message:
+        words.append(progress.message)
+    text = " · ".join(words)
+    if not total or total < 0:
+        return text
+    full = round(_BAR * min(max(done / total, 0), 1))
+    return f"{'█' * full}{'░' * (_BAR - full)} {text}"
+
+
+def log_line(line: LogMessage) -> str:
+    """A log line of a server's in plain text."""
+    said = line.data if isinstance(line.data, str) else json.dumps(line.data, ensure_ascii=False, default=str)
+    return " ".join(filter(None, [line.level if line.level != "info" else "", line.logger, said]))

@@ -1,0 +1,250 @@
+"""`call`: one call of a tool."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import CancelledError
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic_core import from_json
+
+from ...client import CallHandle, ToolResult
+from ...errors import MCPError
+from ...protocol.json_schema import coerce_text, describe, properties_of
+from ...render.parts import Part, Text
+from ...types import Tool
+from ..body import read_body
+from ..brief import CommandError, brief, hinted
+from ..call_view import CallView
+from ..interpolation import Names, as_json
+from ..live import PERIOD, Live
+from ..words import Word
+from .completing import Completing, complete_arguments
+from .naming import Found, find
+from .table import Command, Invocation, Option, Reply, seconds
+
+SETTLING = 1.0
+"""Seconds that the last words of a call are waited for when it has ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call as a person asked for it.
+
+    Attributes:
+        found: the tool, and who has it.
+        arguments: as JSON data.
+        typed: the same as it was written.
+        timeout: seconds of silence after which it is given up; None for the connection's own.
+        background: not to be waited for.
+        save: where to write the result, if anywhere.
+    """
+
+    found: Found
+    arguments: dict[str, Any]
+    typed: str = ""
+    timeout: float | None = None
+    background: bool = False
+    save: Path | None = None
+
+    def begin(self) -> CallHandle:
+        """Begin it. Raises MCPError."""
+        self.found.member.check()
+        return self.found.member.client.begin_call(self.found.item.name, self.arguments, timeout=self.timeout)
+
+    def keep(self, result: ToolResult) -> str:
+        """Write the result where that is wanted, and say so.
+
+        Raises:
+            CommandError: it cannot be written.
+        """
+        if self.save is None:
+            return ""
+        if result.is_error:
+            return "Nothing was saved, as the tool reports an error."
+        try:
+            files = result.save(self.save)
+        except (OSError, ValueError) as error:
+            raise CommandError(f"The call is done, but its result was not saved: {error}") from None
+        return f"saved to {', '.join(map(str, files))}"
+
+
+def parse_call(invocation: Invocation) -> ToolCall:
+    """Understand the line and the cell.
+
+    Raises:
+        MCPError: there is no such tool, or an argument is unknown, missing, or not what the tool's schema wants.
+    """
+    if not invocation.words or invocation.words[0].key:
+        raise CommandError(f"Which tool? {invocation.command.say_usage()}  %mcp tools lists them.")
+    name, *words = invocation.words
+    found = find(invocation.workspace, "tools", invocation.names.text(name))
+    arguments = read_body(invocation.body, found.item) if invocation.body is not None else {}
+    arguments |= read_arguments(found.item, words, invocation.names)
+    _check_required(found.item, arguments)
+    options = invocation.options
+    return ToolCall(
+        found,
+        arguments,
+        " ".join(word.raw for word in words),
+        options.get("timeout"),
+        options.get("bg", False),
+        options.get("save"),
+    )
+
+
+def read_arguments(tool: Tool, words: Sequence[Word], names: Names) -> dict[str, Any]:
+    """Arguments of `key=value` words, by the tool's schema. Raises CommandError."""
+    properties = properties_of(tool.input_schema)
+    arguments: dict[str, Any] = {}
+    for word in words:
+        if not word.key:
+            first = next((name for name in properties if name not in arguments), "name")
+            raise CommandError(
+                f"{word.raw!r} is no argument: write {first}={word.raw}. Text with blanks goes in quotes, Python "
+                "expressions in braces."
+            )
+        if word.key in arguments:
+            raise CommandError(f"{word.key} is given twice.")
+        if word.key not in properties and word.operator == "=" and not _is_open(tool):
+            raise CommandError(_unknown_argument(tool, word.key, properties))
+        arguments[word.key] = _value(word, properties.get(word.key, {}), names)
+    return arguments
+
+
+def _value(word: Word, schema: Mapping[str, Any], names: Names) -> Any:
+    if word.expression is not None:
+        return as_json(names.evaluate(word.expression))
+    text = names.value_text(word)
+    try:
+        return coerce_text(schema, text) if word.operator == "=" else from_json(text, allow_inf_nan=False)
+    except ValueError as error:
+        wanted = str(error) if word.operator == "=" else f"after := comes JSON, and this is none: {error}"
+        raise CommandError(f"{word.key}: {wanted.removesuffix('?')}{'?' if wanted.endswith('?') else '.'}") from None
+
+
+def _is_open(tool: Tool) -> bool:
+    """Whether the tool takes arguments that its schema does not name."""
+    schema = tool.input_schema
+    if not isinstance(schema, dict):
+        return True
+    more = schema.get("additionalProperties")
+    return bool(more) or (more is None and not properties_of(schema)) or "patternProperties" in schema
+
+
+def _unknown_argument(tool: Tool, key: str, properties: Mapping[str, Any]) -> str:
+    missing = hinted(f"{tool.name} has no argument {key!r}", key, properties)
+    takes = f"It takes {', '.join(properties)}." if properties else "It takes none."
+    return f"{missing} {takes} To send it all the same, write {key}:= and JSON."
+
+
+def _check_required(tool: Tool, arguments: Mapping[str, Any]) -> None:
+    schema = tool.input_schema
+    required = schema.get("required") if isinstance(schema, dict) else None
+    properties = properties_of(schema)
+    names = required if isinstance(required, list) else []
+    missing = [str(name) for name in names if name not in arguments]
+    if missing:
+        wanted = "; ".join(f"{name}=… ({describe(properties.get(name, {}))})" for name in missing)
+        raise CommandError(f"{tool.name} needs {wanted}.")
+
+
+def run_call(invocation: Invocation) -> Reply:
+    """Make the call, and show it at work."""
+    call = parse_call(invocation)
+    live = Live(invocation.workspace.runtime, invocation.workspace.shell)
+    handle = call.begin()
+    view = CallView(handle, call.typed)
+    return (_in_background if call.background else _in_the_cell)(invocation, call, handle, view, live)
+
+
+def _in_the_cell(invocation: Invocation, call: ToolCall, handle: CallHandle, view: CallView, live: Live) -> Reply:
+    runtime = invocation.workspace.runtime
+    following = runtime.submit(view.follow())
+    outcome: ToolResult | None = None
+    note = ""
+    try:
+        with live.showing(view.working):
+            outcome = handle.result()
+        note = call.keep(outcome)
+    except KeyboardInterrupt as interrupt:
+        lines = ["● cancelled", f"  The call of {handle.tool} was interrupted, and {handle.server} told to stop."]
+        raise brief(interrupt, lines) from None
+    finally:
+        with suppress(TimeoutError, CancelledError):
+            runtime.wait(following, SETTLING)
+        quiet = invocation.used and not (outcome is not None and outcome.is_error)
+        if live.drawn or note or (outcome is not None and not quiet):
+            live.finish(view.ended(outcome, note, brief=quiet))
+    return Reply(outcome)
+
+
+def _in_background(invocation: Invocation, call: ToolCall, handle: CallHandle, view: CallView, live: Live) -> Reply:
+    """Give the handle at once. Where outputs can be changed in place, the call's own shows how it goes on."""
+    if live.in_place:
+        live.draw(view.working())
+        invocation.workspace.runtime.submit(_watch(call, handle, view, live))
+    hint = "handle" if invocation.used else "_"
+    return Reply(handle, [Text(f"{hint}.result() waits for it, {hint}.cancel() stops it.", "note")])
+
+
+async def _watch(call: ToolCall, handle: CallHandle, view: CallView, live: Live) -> None:
+    following = asyncio.ensure_future(view.follow())
+    seen: Sequence[Part] = ()
+    while not following.done():
+        parts = view.working()
+        if parts != seen:
+            live.draw(parts)
+            seen = parts
+        await asyncio.wait({following}, timeout=PERIOD)
+    try:
+        outcome = await handle
+        live.finish(view.ended(outcome, call.keep(outcome)))
+    except MCPError as error:
+        live.finish(view.ended(error))
+
+
+def complete_call(completing: Completing) -> Iterable[str]:
+    """Tools; then the arguments of the one that was named, and their values."""
+    if not completing.words:
+        return completing.names_of("tools")
+    found = completing.found("tools")
+    return complete_arguments(completing, found.item) if found is not None else ()
+
+
+def _path(text: str) -> Path:
+    return Path(text).expanduser()
+
+
+COMMANDS: Sequence[Command] = (
+    Command(
+        name="call",
+        usage="[NAME.]TOOL [key=value …]",
+        summary="call a tool; x = %mcp call … keeps its result",
+        about=(
+            "Values are read by the tool's schema. $name and {expression} are Python values, which are passed as they "
+            "are: numbers, lists, dicts, dates, dataclasses, data frames. key:= is followed by JSON. Quotes work as in "
+            "a shell, and in single quotes everything is text. Under %%mcp call the rest of the cell holds arguments "
+            "as JSON or YAML."
+        ),
+        examples=(
+            "%mcp call echo message=hello",
+            'x = %mcp call everything.get-sum a=1 b={len("abc")}',
+            "%mcp call plot points=$frame --save plot.png",
+            '%mcp call search filter:={"kind": "book"} --timeout 300',
+            "handle = %mcp call --bg crunch n=100",
+        ),
+        options=(
+            Option("--bg", "give a CallHandle at once, and let the call go on in the background"),
+            Option("--timeout", "give up after so many seconds without a sign of life", value="SECONDS", read=seconds),
+            Option("--save", "write what it gives to a file", value="PATH", read=_path),
+        ),
+        run=run_call,
+        complete=complete_call,
+        body="maybe",
+    ),
+)

@@ -1,0 +1,238 @@
+"""The overview, `servers`, `disconnect`, `reconnect`, `log`: the connections themselves."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ...client import Client
+from ...errors import MCPError
+from ...render.letters import excerpt, one_line
+from ...render.parts import Card, Fold, Part, Text, listing, text
+from ..brief import CommandError
+from ..call_view import log_line
+from ..workspace import Kind, Member, Workspace
+from .listing import complete_server
+from .table import Command, Invocation, Option, Reply
+
+ALL = Option("--all", "all of them")
+LINES = 50
+"""How many of the last lines of a log are shown."""
+_WHY = 120
+
+BEGINNING = (
+    ("%mcp connect NAME -- command arguments…", "start a server and connect to it"),
+    ("%%mcp server NAME", "write a server: the functions of the cell become its tools"),
+    ("%mcp help", "all commands"),
+)
+"""What to begin with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A server in the overview."""
+
+    member: Member
+    counts: Mapping[Kind, int | None]
+
+    def state(self) -> str:
+        client = self.member.client
+        if client.state == "lost":
+            return f"lost: {excerpt(one_line(str(client.error)), _WHY)}"
+        return {"closed": "disconnected"}.get(client.state, client.state)
+
+    def count(self, kind: Kind) -> str:
+        count = self.counts.get(kind)
+        return "–" if count is None else str(count)
+
+
+_COLUMNS = {
+    "server": lambda row: row.member.name,
+    "state": Row.state,
+    "revision": lambda row: row.member.client.profile.revision.name if row.member.connected else "",
+    "runs as": lambda row: row.member.client.destination.transport,
+    "tools": lambda row: row.count("tools"),
+    "resources": lambda row: row.count("resources"),
+    "templates": lambda row: row.count("templates"),
+    "prompts": lambda row: row.count("prompts"),
+}
+
+
+def overview(invocation: Invocation) -> Reply:
+    """All servers and how to go on; where there are none, how to begin."""
+    workspace = invocation.workspace
+    clients = {member.name: member.client for member in workspace}
+    if not clients:
+        lines = "\n".join(f"{line:<44}{what}" for line, what in BEGINNING)
+        return Reply(clients, [Card("", "", [Text(lines, "mono")], name="nothing is connected yet")])
+    rows = _rows(workspace)
+    first = next(iter(workspace.connected() or workspace)).name
+    count = f"{len(rows)} server{'s' if len(rows) > 1 else ''}"
+    return Reply(clients, [Card("", "", listing(rows, _COLUMNS), name=count), next_step(first), *_lost(workspace)])
+
+
+def list_servers(invocation: Invocation) -> Reply:
+    """All servers, or all about one."""
+    member = invocation.chosen()
+    if member is None:
+        clients = {member.name: member.client for member in invocation.workspace}
+        return Reply(clients, listing(_rows(invocation.workspace), _COLUMNS) if clients else overview(invocation).parts)
+    member.check()
+    counts = invocation.workspace.wait(member.counts())
+    return Reply(member.client, [card(member, counts, whole=True, opened=True)])
+
+
+def _rows(workspace: Workspace) -> list[Row]:
+    async def ask(member: Member) -> Row:
+        return Row(member, await member.counts())
+
+    async def ask_all() -> list[Row]:
+        return await asyncio.gather(*map(ask, workspace))
+
+    return workspace.wait(ask_all())
+
+
+def _lost(workspace: Workspace) -> list[Part]:
+    lost = [member.name for member in workspace if not member.connected]
+    return [Text(f"%mcp reconnect {lost[0]} connects it again.", "note")] if lost else []
+
+
+def next_step(name: str) -> Text:
+    """What one does with a connection."""
+    return Text(f"Next: %mcp tools {name} lists what it can do, %mcp call {name}.TOOL key=value does it.", "note")
+
+
+_NOUNS: Mapping[Kind, str] = {"tools": "tool", "resources": "resource", "templates": "template", "prompts": "prompt"}
+
+
+def card(
+    member: Member, counts: Mapping[Kind, int | None], *, note: str = "", whole: bool = False, opened: bool = False
+) -> Card:
+    """A connection: who the server is, and what it offers.
+
+    Args:
+        member: the connection.
+        counts: how much it offers of each kind.
+        note: something to add.
+        whole: with the server's instructions.
+        opened: these not folded away.
+    """
+    profile = member.client.profile
+    offers = [f"{count} {_NOUNS[kind]}{'s' if count > 1 else ''}" for kind, count in counts.items() if count]
+    parts: list[Part] = [Text(" · ".join(offers) or "It offers nothing so far.", "prose")]
+    if note:
+        parts.append(Text(note, "note"))
+    if whole and profile.instructions:
+        instructions = text(profile.instructions, "client.profile.instructions", "prose")
+        if opened:
+            parts += [Text("its instructions", "label"), *instructions]
+        else:
+            parts.append(Fold("its instructions", instructions, repeats=True))
+    info = profile.server_info
+    title = f"{info.label} {info.version}".strip()
+    about = " · ".join([*([title] if title != member.name else []), member.client.destination.transport])
+    return Card("done", "connected", parts, name=member.name, about=about, aside=profile.revision.name)
+
+
+def disconnect(invocation: Invocation) -> Reply:
+    """End connections; `reconnect` makes them anew."""
+    members = _chosen(invocation)
+
+    async def close() -> None:
+        await asyncio.gather(*(member.client.close() for member in members))
+
+    invocation.workspace.wait(close())
+    return Reply(None, [Card("drop", "disconnected", name=member.name) for member in members])
+
+
+def reconnect(invocation: Invocation) -> Reply:
+    """End connections and make them anew."""
+    members = _chosen(invocation)
+
+    async def connect(member: Member) -> MCPError | dict[Kind, int | None]:
+        try:
+            await member.client.reconnect()
+        except MCPError as error:
+            return error
+        return await member.counts()
+
+    async def connect_all() -> list[MCPError | dict[Kind, int | None]]:
+        return await asyncio.gather(*map(connect, members))
+
+    outcomes = invocation.workspace.wait(connect_all())
+    failed = {m.name: outcome for m, outcome in zip(members, outcomes, strict=True) if isinstance(outcome, MCPError)}
+    if len(members) == 1 and failed:
+        raise next(iter(failed.values()))
+    parts = [card(m, counts) for m, counts in zip(members, outcomes, strict=True) if not isinstance(counts, MCPError)]
+    if failed:
+        told = "\n".join(f"{name}: {error}" for name, error in failed.items())
+        raise CommandError(f"Not all could be connected again.\n{told}")
+    clients: list[Client] = [member.client for member in members]
+    return Reply(clients[0] if len(clients) == 1 else clients, parts)
+
+
+def _chosen(invocation: Invocation) -> list[Member]:
+    if invocation.options.get("all"):
+        invocation.at_most(0)
+        return list(invocation.workspace)
+    return [invocation.one()]
+
+
+def show_log(invocation: Invocation) -> Reply:
+    """The last lines that a server logged, wrote to stderr, and got wrong."""
+    member = invocation.one()
+    lines, stderr, faults = _said(member)
+    parts: list[Part] = []
+    for title, said in (("log", lines), ("stderr", stderr), ("broken messages", faults)):
+        if said:
+            more = f" (the last {LINES} of {len(said)} lines)" if len(said) > LINES else ""
+            parts += [Text(title + more, "label"), Text("\n".join(said[-LINES:]))]
+    return Reply(lines, parts or [Text(f"{member.name} has said nothing so far.", "note")])
+
+
+def _said(member: Member) -> tuple[list[str], list[str], list[str]]:
+    client = member.client
+    if not member.connected:
+        return [], str(getattr(client.error, "stderr", "")).splitlines(), []
+    session = client.session
+    stderr = getattr(session.connection.channel, "stderr", "")
+    return [log_line(line) for line in session.log], stderr.splitlines(), list(session.faults)
+
+
+COMMANDS: Sequence[Command] = (
+    Command(
+        name="servers",
+        usage="[NAME]",
+        summary="list the servers of this notebook, or show all about one",
+        examples=("%mcp servers", "%mcp servers everything"),
+        run=list_servers,
+        complete=complete_server,
+    ),
+    Command(
+        name="disconnect",
+        usage="[NAME] [--all]",
+        summary="end a connection, and the server's process",
+        examples=("%mcp disconnect everything",),
+        options=(ALL,),
+        run=disconnect,
+        complete=complete_server,
+    ),
+    Command(
+        name="reconnect",
+        usage="[NAME] [--all]",
+        summary="end a connection and make it anew",
+        examples=("%mcp reconnect everything",),
+        options=(ALL,),
+        run=reconnect,
+        complete=complete_server,
+    ),
+    Command(
+        name="log",
+        usage="[NAME]",
+        summary="show the last lines that a server logged or wrote to stderr",
+        examples=("%mcp log everything",),
+        run=show_log,
+        complete=complete_server,
+    ),
+)

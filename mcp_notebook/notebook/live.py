@@ -1,0 +1,144 @@
+"""One output of a cell that changes while work goes on, and is replaced by what came of it.
+
+JupyterLab, Notebook 7 and nbclient change an output in place. Terminals do not, so there it is one line that is
+written over. All of it happens in the main thread, in the wait of the cell that it belongs to; for work that goes on
+without a cell, outputs that can change in place are changed from the background loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, Protocol
+
+from IPython.display import DisplayHandle, display
+
+from ..render import mimebundle
+from ..render.as_text import document
+from ..render.letters import one_line
+from ..render.parts import Part
+from .runtime import Runtime
+from .waiting import NobodyWaiting
+
+View = Callable[[], Sequence[Part]]
+"""What is to be seen at the moment. Called on the background loop."""
+
+PATIENCE = 0.5
+"""Seconds before anything is shown of work that goes on: what is done sooner shows nothing but its result."""
+PERIOD = 0.1
+"""Seconds between two changes of an output, at least."""
+
+
+def show(parts: Sequence[Part]) -> None:
+    """Show parts as an output of the running cell; nothing where there are none."""
+    if parts:
+        display(mimebundle(list(parts)), raw=True)
+
+
+class Screen(Protocol):
+    """Where work in progress is shown."""
+
+    def draw(self, parts: Sequence[Part]) -> None:
+        """Show how it stands."""
+
+    def finish(self, parts: Sequence[Part]) -> None:
+        """Show what came of it, in the place of how it stood."""
+
+
+class InPlace:
+    """An output that is changed in place."""
+
+    def __init__(self) -> None:
+        self._handle: DisplayHandle | None = None
+
+    def draw(self, parts: Sequence[Part]) -> None:
+        bundle = mimebundle(list(parts))
+        if self._handle is None:
+            self._handle = display(bundle, raw=True, display_id=True)
+        else:
+            self._handle.update(bundle, raw=True)
+
+    def finish(self, parts: Sequence[Part]) -> None:
+        if self._handle is None:
+            show(parts)
+        else:
+            self.draw(parts)
+
+
+class OneLine:
+    """A line of a terminal that is written over."""
+
+    def __init__(self) -> None:
+        self._drawn = False
+
+    def draw(self, parts: Sequence[Part]) -> None:
+        self._drawn = True
+        width = shutil.get_terminal_size().columns - 1
+        print(f"\r\x1b[K{one_line(document(parts))[:width]}", end="", flush=True)
+
+    def finish(self, parts: Sequence[Part]) -> None:
+        if self._drawn:
+            print("\r\x1b[K", end="", flush=True)
+        show(parts)
+
+
+class Afterwards:
+    """Where nothing can be changed: what came of it is shown, and nothing before."""
+
+    def draw(self, parts: Sequence[Part]) -> None:
+        pass
+
+    def finish(self, parts: Sequence[Part]) -> None:
+        show(parts)
+
+
+class Live:
+    """The output of one command at work. Make it in the main thread, while the cell runs.
+
+    Args:
+        runtime: where the work goes on.
+        shell: the IPython shell.
+
+    Attributes:
+        in_place: whether the front end of the running cell changes outputs in place.
+        drawn: whether anything was shown so far.
+    """
+
+    def __init__(self, runtime: Runtime, shell: Any) -> None:
+        self._runtime = runtime
+        terminal = runtime.frontend().kind in ("console", "terminal")
+        self.in_place = getattr(shell, "kernel", None) is not None and not terminal
+        self._screen: Screen = InPlace() if self.in_place else OneLine() if terminal else Afterwards()
+        self.drawn = False
+
+    @contextmanager
+    def showing(self, view: View) -> Iterator[None]:
+        """While the cell waits for work on the background loop, show how it stands."""
+        drawing = self._runtime.submit(self._keep_drawing(view))
+        try:
+            yield
+        finally:
+            drawing.cancel()
+
+    def draw(self, parts: Sequence[Part]) -> None:
+        """Show how it stands. In the main thread; on the background loop only once `in_place` something was drawn."""
+        self.drawn = True
+        self._screen.draw(parts)
+
+    def finish(self, parts: Sequence[Part]) -> None:
+        """Show what came of it. Where that is nothing, an output that was shown already says so itself."""
+        if parts or self.drawn:
+            self._screen.finish(parts)
+
+    async def _keep_drawing(self, view: View) -> None:
+        await asyncio.sleep(PATIENCE)
+        seen: Sequence[Part] | None = None
+        while True:
+            parts = view()
+            if parts != seen:
+                with suppress(NobodyWaiting):  # the wait is over, or goes on in another thread
+                    await self._runtime.on_main(lambda shown=parts: self.draw(shown))
+                seen = parts
+            await asyncio.sleep(PERIOD)

@@ -1,0 +1,246 @@
+"""The servers that this kernel is connected to, by name, and what is known of what they offer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, TypeVar
+
+from ..client import Client, connect
+from ..client.targets import Destination, destination
+from ..errors import ConnectionLost, MCPError
+from ..jsonrpc import Notification
+from .brief import CommandError, hinted
+from .runtime import Runtime
+
+T = TypeVar("T")
+
+ATTRIBUTE = "_mcp_workspace"
+"""Where the shell object keeps its workspace: it outlives `%reset`, `%autoreload 2` and `%reload_ext`."""
+
+COUNTING = 5.0
+"""Seconds after which an overview goes without a count."""
+
+Kind: TypeAlias = Literal["tools", "resources", "templates", "prompts"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Offer:
+    """How a list is asked for, and which notification says that it is another now."""
+
+    ask: Callable[[Client], Coroutine[Any, Any, list[Any]]]
+    changed_by: str
+
+
+OFFERS: dict[Kind, _Offer] = {
+    "tools": _Offer(Client.list_tools, "notifications/tools/list_changed"),
+    "resources": _Offer(Client.list_resources, "notifications/resources/list_changed"),
+    "templates": _Offer(Client.list_resource_templates, "notifications/resources/list_changed"),
+    "prompts": _Offer(Client.list_prompts, "notifications/prompts/list_changed"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a person asked to be connected to, and the options of `connect` that they gave."""
+
+    where: Destination
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        if self.where.command is not None:
+            return str(self.where.command)
+        return f"the Server object {self.where.name!r}"
+
+
+class Member:
+    """One connection of the workspace, and the lists of its server, kept until they change."""
+
+    def __init__(self, name: str, target: Target, client: Client) -> None:
+        self.name = name
+        self.target = target
+        self.client = client
+        self._session: Any = None
+        self._lists: dict[Kind, list[Any]] = {}
+        self._changes = 0
+        client.add_listener(self._heard)
+
+    @property
+    def connected(self) -> bool:
+        return self.client.state == "connected"
+
+    def check(self) -> None:
+        """Raise ConnectionLost where the connection has ended."""
+        if not self.connected:
+            why = f": {self.client.error}" if self.client.error is not None else "."
+            raise ConnectionLost(f"{self.name} is not connected{why}") from self.client.error
+
+    def known(self, kind: Kind) -> list[Any] | None:
+        """A list as far as it is known without asking."""
+        return self._lists.get(kind) if self.connected and self._session is self.client.session else None
+
+    async def offered(self, kind: Kind) -> list[Any]:
+        """A list, asked for where it is not known; on the runtime's loop. Raises MCPError."""
+        known = self.known(kind)
+        if known is not None:
+            return known
+        self.check()
+        session = self.client.session
+        if self._session is not session:
+            self._session = session
+            self._lists.clear()
+        changes = self._changes
+        found = await OFFERS[kind].ask(self.client)
+        if changes == self._changes:
+            self._lists[kind] = found
+        return found
+
+    async def counts(self) -> dict[Kind, int | None]:
+        """How much of each kind there is; None where the server does not say so in good time. On the runtime's loop."""
+
+        async def count(kind: Kind) -> int | None:
+            with suppress(MCPError, TimeoutError):
+                async with asyncio.timeout(COUNTING):
+                    return len(await self.offered(kind))
+            return None
+
+        return dict(zip(OFFERS, await asyncio.gather(*map(count, OFFERS)), strict=True))
+
+    def _heard(self, notification: Notification) -> None:
+        for kind, offer in OFFERS.items():
+            if offer.changed_by == notification.method:
+                self._changes += 1
+                self._lists.pop(kind, None)
+
+
+class Workspace:
+    """The connections of one kernel. Use `Workspace.of(shell)`.
+
+    Attributes:
+        shell: the IPython shell.
+        runtime: where the connections live.
+    """
+
+    def __init__(self, shell: Any, runtime: Runtime) -> None:
+        self.shell = shell
+        self.runtime = runtime
+        self._members: dict[str, Member] = {}
+
+    @classmethod
+    def of(cls, shell: Any) -> Workspace:
+        """The shell's workspace: the one it has, or (where its runtime has ended) a new one."""
+        runtime = Runtime.of(shell)
+        workspace = getattr(shell, ATTRIBUTE, None)
+        if workspace is None or workspace.runtime is not runtime:
+            workspace = cls(shell, runtime)
+            setattr(shell, ATTRIBUTE, workspace)
+        return workspace
+
+    # Looking up
+
+    def __iter__(self) -> Iterator[Member]:
+        return iter(list(self._members.values()))
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._members
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._members)
+
+    def connected(self) -> list[Member]:
+        """Those that are connected."""
+        return [member for member in self if member.connected]
+
+    def get(self, name: str) -> Member | None:
+        return self._members.get(name)
+
+    def member(self, name: str) -> Member:
+        """The connection of that name.
+
+        Raises:
+            CommandError: there is none.
+        """
+        if name not in self._members:
+            if not self._members:
+                raise CommandError(f"There is no server {name!r}: {NOTHING_YET}")
+            missing = hinted(f"There is no server {name!r}", name, self.names)
+            raise CommandError(f"{missing} There are: {', '.join(self.names)}.")
+        return self._members[name]
+
+    # Waiting
+
+    def wait(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Have a coroutine run on the background loop, and wait for it in the cell."""
+        return self.runtime.wait(self.runtime.submit(coroutine))
+
+    def soon(self, coroutine: Coroutine[Any, Any, T], seconds: float) -> T | None:
+        """The same between cells and for a short time only: None where there is no result in time, or an error."""
+        future: Future[T] = self.runtime.submit(coroutine)
+        with suppress(MCPError, TimeoutError):
+            return future.result(seconds)
+        future.cancel()
+        return None
+
+    # Changing
+
+    async def connect(self, name: str, target: Target) -> Member:
+        """Connect, on the background loop. A connection of that name is made anew; one that leads elsewhere gives way.
+
+        Raises:
+            MCPError: it failed; what was connected before still is, if it led elsewhere.
+        """
+        old = self._members.get(name)
+        if old is not None and old.target == target:
+            await old.client.reconnect()
+            return old
+        client = await connect(target.where.command or target.where.server, name=name, **target.options)
+        self._members[name] = Member(name, target, client)
+        if old is not None:
+            await old.client.close()
+        return self._members[name]
+
+    async def adopt(self, name: str, client: Client) -> Member:
+        """Take in a client that was connected otherwise. Raises MCPError."""
+        await client.open()
+        old = self._members.get(name)
+        if old is None or old.client is not client:
+            self._members[name] = Member(name, Target(client.destination), client)
+            if old is not None:
+                await old.client.close()
+        return self._members[name]
+
+
+def target_of(value: Any, *, env: Mapping[str, str] | None = None, cwd: str | None = None, **options: Any) -> Target:
+    """What a value leads to: a command, a Server, an entry of an mcp.json file.
+
+    Args: see `mcp_notebook.connect`.
+
+    Raises:
+        MCPError: it leads nowhere.
+    """
+    try:
+        return Target(destination(value, env=env, cwd=cwd), options)
+    except ValueError as error:  # a command without a program
+        raise CommandError(str(error)) from None
+
+
+async def each(members: Iterable[Member], *kinds: Kind) -> list[tuple[Member, list[list[Any]] | MCPError]]:
+    """Ask several servers for lists, side by side; an error stands in the place of a server's lists."""
+
+    async def ask(member: Member) -> tuple[Member, list[list[Any]] | MCPError]:
+        try:
+            return member, [await member.offered(kind) for kind in kinds]
+        except MCPError as error:
+            return member, error
+
+    return await asyncio.gather(*map(ask, members))
+
+
+NOTHING_YET = "nothing is connected yet. Begin with: %mcp connect NAME -- command arguments…"
