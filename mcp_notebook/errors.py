@@ -7,7 +7,9 @@ MCPError
 │   ├── ConsentDenied          a person (or the policy in their place) did not allow the command to start
 │   └── NegotiationError       the two sides have no protocol revision in common
 ├── ConnectionLost           the connection ended while something was waiting for it
-│   └── ServerExited           the server's process ended: .exit_status, .stderr
+│   ├── ServerExited           the server's process ended: .exit_status, .stderr
+│   └── SessionExpired         the server at a URL has forgotten the session
+├── HTTPError                the server at a URL answered with an HTTP error: .status
 ├── RequestTimeout           a time limit was reached (also a TimeoutError): .seconds
 ├── CallCancelled            the call was cancelled, by whom and why: .reason
 ├── LimitExceeded            something was larger or more than a named limit: .limit, .allowed
@@ -27,6 +29,7 @@ __all__ = [
     "ConnectError",
     "ConnectionLost",
     "ConsentDenied",
+    "HTTPError",
     "InvalidResult",
     "LimitExceeded",
     "MCPError",
@@ -35,6 +38,7 @@ __all__ = [
     "RequestTimeout",
     "SchemaError",
     "ServerExited",
+    "SessionExpired",
     "ToolError",
     "UnsupportedFeature",
 ]
@@ -107,6 +111,18 @@ class ServerExited(ConnectionLost):
         super().__init__(message)
         self.exit_status = exit_status
         self.stderr = stderr
+
+
+class SessionExpired(ConnectionLost):
+    """The server at a URL has forgotten the session; a new one has to be opened."""
+
+
+class HTTPError(MCPError):
+    """The server at a URL answered with an HTTP error; `status` is its number."""
+
+    def __init__(self, message: str, *, status: int) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 class RequestTimeout(MCPError, TimeoutError):

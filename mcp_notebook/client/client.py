@@ -11,9 +11,10 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import ValidationError
 
-from ..errors import ConnectionLost, InvalidResult, MCPError
+from ..errors import ConnectionLost, InvalidResult, MCPError, SchemaError
 from ..jsonrpc import Notification
 from ..limits import DEFAULT_LIMITS, Limits
+from ..protocol.headers import Annotated, annotated, of_arguments
 from ..protocol.json_schema import Validator
 from ..protocol.negotiation import known_revision
 from ..protocol.revision import Profile
@@ -98,6 +99,7 @@ class Client:
         self._state: State = "new"
         self._session: ClientSession | None = None
         self._tools: dict[str, Tool] | None = None
+        self._headers: dict[str, Annotated] = {}
         self._validators: dict[str, Validator] = {}
         self._listeners = [options.on_notification] if options.on_notification is not None else []
 
@@ -175,6 +177,8 @@ class Client:
 
         async def listed() -> list[Tool]:
             tools = await self._list("tools/list", ListToolsResult, lambda page: page.tools)
+            self._headers = self._annotated(tools)
+            tools = Listing(tool for tool in tools if tool.name in self._headers)
             self._tools = {tool.name: tool for tool in tools}
             self._validators.clear()
             return tools
@@ -350,6 +354,7 @@ class Client:
             on_notification=self._told,
             on_end=self._ended,
             validate=self.validated,
+            tool_headers=self._tool_headers,
         )
         self.error, self._tools, self._session = None, None, session
         try:
@@ -374,6 +379,25 @@ class Client:
         if session is not None:
             await session.close()
         self._state = "closed"
+
+    def _annotated(self, tools: list[Tool]) -> dict[str, Annotated]:
+        """Which arguments of each tool HTTP headers repeat; a tool whose schema says that wrongly must not be used."""
+        if not (self.destination.has_headers and self.profile.revision.headers):
+            return {tool.name: {} for tool in tools}
+        found: dict[str, Annotated] = {}
+        for tool in tools:
+            try:
+                found[tool.name] = annotated(tool.input_schema)
+            except SchemaError as error:
+                self.session.on_fault(f"the tool {tool.name!r} is left out: {error}")
+        return found
+
+    async def _tool_headers(self, params: dict[str, Any], anew: bool) -> Mapping[str, str] | None:
+        if not self.destination.has_headers:
+            return None
+        if anew:
+            await self.list_tools()
+        return of_arguments(self._headers.get(params["name"], {}), params.get("arguments") or {})
 
     def _told(self, notification: Notification) -> None:
         if notification.method == "notifications/tools/list_changed":

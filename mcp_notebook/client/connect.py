@@ -10,6 +10,7 @@ from typing import Any
 from ..jsonrpc import Notification
 from ..limits import DEFAULT_LIMITS, Limits
 from ..protocol.negotiation import known_revision
+from ..transports.http.options import HttpOptions
 from ..types import ElicitParams, Implementation
 from .answering import Answering, Elicitation, Roots, Sampling
 from .client import Client, ClientOptions
@@ -25,6 +26,12 @@ def connect(
     cwd: str | Path | None = None,
     timeout: float | None = None,
     revision: str | None = None,
+    headers: Mapping[str, str] | None = None,
+    verify: Any = True,
+    cert: Any = None,
+    proxy: str | None = None,
+    auth: Any = None,
+    http_client: Any = None,
     roots: Roots | None = None,
     elicitation: Elicitation | None = None,
     sampling: Sampling | None = None,
@@ -36,13 +43,19 @@ def connect(
     """Connect to a server: `client = await connect(...)`, or `async with connect(...) as client:`.
 
     Args:
-        target: a command (a list of words, a `Command`, or a line), a `Server` of this process, or an entry of an
-            `mcp.json` file.
+        target: a command (a list of words, a `Command`, or a line), a URL, a `Server` of this process, or an entry of
+            an `mcp.json` file.
         name: what to call the server here.
         env: additions to the environment of a command.
         cwd: the folder a command runs in.
         timeout: seconds of silence after which a request is given up; 60 by default.
         revision: the protocol revision to speak; found out by default.
+        headers: HTTP headers to send with every request to a URL, such as an Authorization.
+        verify: how TLS certificates are checked: True, False, a file of authorities, or an `ssl.SSLContext`.
+        cert: the client's own TLS certificate, as httpx2 takes it.
+        proxy: the URL of a proxy.
+        auth: anything httpx2 takes as `auth`.
+        http_client: an `httpx2.AsyncClient` of your own in place of one made of all this.
         roots: folders that the server may work in, or a function that gives them.
         elicitation: answers the server's questions: takes `ElicitParams`, gives a dict of values to accept, an
             `ElicitResult`, or None to cancel. In a notebook the person is asked by default.
@@ -59,7 +72,8 @@ def connect(
     """
     if revision is not None:
         known_revision(revision)
-    where = destination(target, env=env, cwd=cwd)
+    http = HttpOptions(headers=headers or {}, verify=verify, cert=cert, proxy=proxy, auth=auth, client=http_client)
+    where = destination(target, env=env, cwd=cwd, http=http)
     options = ClientOptions(
         answering=Answering(roots=roots, elicitation=elicitation, sampling=sampling),
         timeout=timeout,

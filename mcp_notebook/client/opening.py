@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from ..errors import MCPError, NegotiationError, ProtocolError, RequestTimeout
+from ..errors import HTTPError, MCPError, NegotiationError, ProtocolError, RequestTimeout
 from ..limits import Limits
 from ..protocol.metadata import written
 from ..protocol.negotiation import (
@@ -23,6 +23,9 @@ from ..protocol.revision import Profile, Revision
 from ..protocol.revisions import LATEST_HANDSHAKE, LATEST_MODERN
 from ..transports.connection import Connection
 from ..types import ClientCapabilities, Implementation
+
+LEGACY_STATUSES = frozenset({400, 404, 405, 406, 415, 422})
+"""HTTP statuses with which servers of before answer what they do not know."""
 
 
 class Opening:
@@ -141,6 +144,8 @@ def _says_modern(error: BaseException) -> bool:
     """Whether what came instead of an answer to `server/discover` still comes from a modern server."""
     if isinstance(error, ProtocolError):
         return error.code in MODERN_ERRORS
+    if isinstance(error, HTTPError):
+        return error.status not in LEGACY_STATUSES
     return not isinstance(error, RequestTimeout)  # a lost connection, say, is no reason for a handshake
 
 

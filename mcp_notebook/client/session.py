@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from ..errors import InvalidResult, MCPError, ProtocolError
+from ..errors import InvalidResult, MCPError, ProtocolError, SessionExpired
 from ..jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, Notification, Request, RequestId
 from ..limits import Limits
 from ..protocol.metadata import LOG_LEVEL, written
+from ..protocol.negotiation import HEADER_MISMATCH
 from ..protocol.revision import Profile, Revision
 from ..transports.base import Channel
 from ..transports.connection import Connection, OnProgress
@@ -43,6 +44,9 @@ RETRYABLE = frozenset({"tools/call", "prompts/get", "resources/read"})
 """The methods whose first answer may be a question (basic/patterns/mrtr)."""
 
 
+ToolHeaders = Callable[[dict[str, Any], bool], Awaitable[Mapping[str, str] | None]]
+
+
 class ClientSession:
     """A connection at work.
 
@@ -53,6 +57,7 @@ class ClientSession:
         on_notification: told of every notification that is no progress.
         on_end: told when the connection ends.
         validate: makes a tool's result of JSON data: (the tool's name, the data) -> the result.
+        tool_headers: what HTTP headers should say of a call: (its parameters, whether to look at the tool anew).
     """
 
     def __init__(
@@ -64,12 +69,15 @@ class ClientSession:
         on_notification: Callable[[Notification], None],
         on_end: Callable[[MCPError | None], None],
         validate: Callable[[str, Any], ToolResult],
+        tool_headers: ToolHeaders,
     ) -> None:
         self.connection = Connection(channel, self, limits=limits, questions_stop_the_clock=True)
         self.calls: set[CallHandle] = set()
         self.log: deque[LogMessage] = deque(maxlen=LOG_LINES)
         self.faults: deque[str] = deque(maxlen=100)
         self.tool_result = validate
+        self._tool_headers = tool_headers
+        self._renewing = asyncio.Lock()
         self._answering = answering
         self._limits = limits
         self._on_notification = on_notification
@@ -115,7 +123,6 @@ class ClientSession:
         total: float | None,
         on_progress: OnProgress | None,
         call: CallHandle | None = None,
-        headers: Mapping[str, str] | None = None,
         cached: bool = True,
     ) -> Any:
         """Ask, answer what the server wants to know first, and give the complete result as JSON data.
@@ -127,7 +134,6 @@ class ClientSession:
             total: seconds in all, for each round.
             on_progress: told of progress.
             call: the call that questions belong to.
-            headers: what a transport with headers should say, too.
             cached: whether a result that the server let us keep will do.
 
         Raises:
@@ -141,14 +147,7 @@ class ClientSession:
                 return kept
         sent = params
         for number in range(self._limits.rounds):
-            raw = await self.connection.request(
-                method,
-                self._with_meta(sent),
-                timeout=timeout,
-                total=total,
-                on_progress=on_progress,
-                headers=headers,
-            )
+            raw = await self._once(method, sent, timeout=timeout, total=total, on_progress=on_progress)
             kind = raw.get("resultType", "complete") if isinstance(raw, dict) else "complete"
             if kind == "complete":
                 if keeps and number == 0:
@@ -160,6 +159,49 @@ class ClientSession:
         raise InvalidResult(
             f"The server asked {self._limits.rounds} times for more and gave no result (Limits.rounds)."
         )
+
+    async def _once(
+        self,
+        method: str,
+        params: dict[str, Any],
+        *,
+        timeout: float | None,
+        total: float | None,
+        on_progress: OnProgress | None,
+    ) -> Any:
+        """One request; sent a second time where the server has forgotten the session, or wants other headers. In both
+        cases it said so before it did anything."""
+
+        async def send(headers: Mapping[str, str] | None) -> Any:
+            return await self.connection.request(
+                method,
+                self._with_meta(params),
+                timeout=timeout,
+                total=total,
+                on_progress=on_progress,
+                headers=headers,
+            )
+
+        mirrored = method == "tools/call" and self.profile.revision.headers
+        try:
+            return await send(await self._tool_headers(params, False) if mirrored else None)
+        except SessionExpired:
+            await self._renew()
+            return await send(None)
+        except ProtocolError as error:
+            if not mirrored or error.code != HEADER_MISMATCH:
+                raise
+            return await send(await self._tool_headers(params, True))
+
+    async def _renew(self) -> None:
+        """Open a new session in place of one that the server has forgotten."""
+        seen = self._profile
+        async with self._renewing:
+            if self._profile is not seen or seen is None:
+                return  # another request did it meanwhile
+            self.on_fault("it has forgotten the session; a new one was opened")
+            opening = Opening(self.connection, self._answering.capabilities(), seen.client_info, self._limits)
+            self._profile = await opening.agree(seen.revision)
 
     async def subscribe(self, uri: str) -> None:
         """Hear of a resource's changes, where the revision has listening for it."""

@@ -6,15 +6,17 @@ import asyncio
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
+from urllib.parse import urlsplit
 
-from ..errors import ConnectError, UnsupportedFeature
+from ..errors import ConnectError
 from ..jsonrpc import Message, RequestId
 from ..limits import Limits
 from ..transports.base import Channel, Receiver
 from ..transports.command import Command
+from ..transports.http.options import HttpOptions
 from ..transports.memory import memory_pair
 
 
@@ -40,11 +42,18 @@ class Destination:
     """A name for it, where the caller gives none."""
     command: Command | None = None
     server: Serves | None = None
+    url: str | None = None
+    http: HttpOptions | None = field(default=None, repr=False)
 
     @property
     def transport(self) -> str:
         """In a word, how it is reached."""
-        return "stdio" if self.command is not None else "this process"
+        return "HTTP" if self.url is not None else "stdio" if self.command is not None else "this process"
+
+    @property
+    def has_headers(self) -> bool:
+        """Whether the transport says things in headers, too."""
+        return self.url is not None
 
     def channel(self, limits: Limits) -> Channel:
         """A new channel to it."""
@@ -52,37 +61,51 @@ class Destination:
             from ..transports.stdio import StdioChannel
 
             return StdioChannel(self.command, limits=limits)
+        if self.url is not None:
+            from ..transports.http.client import HttpChannel
+
+            return HttpChannel(self.url, self.http or HttpOptions(), limits)
         assert self.server is not None
         return InProcess(self.server, limits)
 
 
-def destination(target: Any, *, env: Mapping[str, str] | None = None, cwd: str | Path | None = None) -> Destination:
+def destination(
+    target: Any,
+    *,
+    env: Mapping[str, str] | None = None,
+    cwd: str | Path | None = None,
+    http: HttpOptions | None = None,
+) -> Destination:
     """Understand a target.
 
     Args:
         target: see `Target`.
         env: additions to the environment of a command.
         cwd: the folder it runs in.
+        http: how a URL is reached.
 
     Raises:
         ConnectError: it is nothing to connect to.
-        UnsupportedFeature: it is a URL.
     """
     if isinstance(target, Serves) and not isinstance(target, type):
         return Destination(target.name, server=target)
     if isinstance(target, Command):
         command = target
     elif isinstance(target, Mapping):
-        command = _entry(target)
+        entry = _only_entry(target)
+        if isinstance(entry.get("url"), str):
+            return _of_url(expand(entry["url"], "url"), _with_headers(http, entry))
+        command = _command(entry)
     elif isinstance(target, str):
-        _refuse_url(target)
+        if _URL.match(target):
+            return _of_url(target, http)
         command = Command.parse(target)
     elif isinstance(target, Sequence) and target and all(isinstance(part, (str, os.PathLike)) for part in target):
         command = Command([os.fspath(part) for part in target])
     else:
         raise ConnectError(
             f"There is no way to connect to {type(target).__name__!r}. Give a command as a list such as "
-            "['npx', '-y', 'some-package'], a Server object, or an entry of an mcp.json file."
+            "['npx', '-y', 'some-package'], a URL, a Server object, or an entry of an mcp.json file."
         )
     if env or cwd is not None:
         command = replace(
@@ -91,8 +114,21 @@ def destination(target: Any, *, env: Mapping[str, str] | None = None, cwd: str |
     return Destination(_name_of(command), command=command)
 
 
-def _entry(entry: Mapping[str, Any]) -> Command:
-    """The command of an entry of an `mcp.json` file, or of a file that has only one."""
+def _of_url(url: str, http: HttpOptions | None) -> Destination:
+    parts = urlsplit(url)
+    if not parts.hostname:
+        raise ConnectError(f"There is no host in the URL {url!r}.")
+    return Destination(parts.hostname, url=url, http=http)
+
+
+def _with_headers(http: HttpOptions | None, entry: Mapping[str, Any]) -> HttpOptions:
+    headers = {str(key): expand(str(value), f"headers.{key}") for key, value in (entry.get("headers") or {}).items()}
+    http = http or HttpOptions()
+    return replace(http, headers={**headers, **http.headers})
+
+
+def _only_entry(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The entry itself, or the only one of a whole `mcp.json` file."""
     servers = entry.get("mcpServers") or entry.get("servers")
     if isinstance(servers, Mapping):
         if len(servers) != 1:
@@ -100,13 +136,17 @@ def _entry(entry: Mapping[str, Any]) -> Command:
             raise ConnectError(
                 f"This configuration has {len(servers)} servers ({names}); give one: config['mcpServers'][NAME]."
             )
-        entry = next(iter(servers.values()))
-    if isinstance(entry.get("url"), str):
-        _refuse_url(entry["url"])
+        return next(iter(servers.values()))
+    return entry
+
+
+def _command(entry: Mapping[str, Any]) -> Command:
+    """The command of an entry of an `mcp.json` file."""
     program, args = entry.get("command"), entry.get("args") or []
     if not isinstance(program, str) or not isinstance(args, (list, tuple)):
         raise ConnectError(
-            "A configuration entry needs 'command' (a string), and may have 'args' (a list), 'env', 'cwd'."
+            "A configuration entry needs 'command' (a string, with 'args', a list, 'env' and 'cwd' as need be), "
+            "or 'url' (with 'headers' as need be)."
         )
     environment = {str(key): expand(str(value), f"env.{key}") for key, value in (entry.get("env") or {}).items()}
     words = [expand(str(word), "args") for word in (program, *args)]
@@ -114,6 +154,7 @@ def _entry(entry: Mapping[str, Any]) -> Command:
     return Command(words, env=environment, cwd=None if cwd is None else expand(str(cwd), "cwd"))
 
 
+_URL = re.compile(r"https?://", re.IGNORECASE)
 _VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 
@@ -135,13 +176,6 @@ def expand(text: str, where: str) -> str:
         return given
 
     return _VARIABLE.sub(value, text)
-
-
-def _refuse_url(text: str) -> None:
-    if re.match(r"https?://", text, re.IGNORECASE):
-        raise UnsupportedFeature(
-            "Servers at a URL cannot be reached by this version, only commands and servers in this process."
-        )
 
 
 # Words of a command line that say nothing about the server.

@@ -17,6 +17,9 @@ class Receiver(Protocol):
     def received_invalid(self, error: InvalidMessage) -> None:
         """Something that is no message, where the transport cannot answer that itself."""
 
+    def failed(self, id: RequestId, error: MCPError) -> None:
+        """A request of ours did not get through, or its way back broke; the channel itself goes on."""
+
     def disconnected(self, error: MCPError | None) -> None:
         """The channel has ended: with the reason why, or None where this side closed it. Called once."""
 

@@ -226,6 +226,11 @@ class Connection:
         elif error.id is not None:
             self._spawn(self._send_quietly(ErrorResponse(error.id, error.code, f"Invalid request: {error}")))
 
+    def failed(self, id: RequestId, error: MCPError) -> None:
+        outgoing = self._peer.outgoing.pop(id, None)
+        if outgoing is not None:
+            _fail(outgoing, error)
+
     def disconnected(self, error: MCPError | None) -> None:
         if self._ended:
             return
