@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         UnsupportedFeature,
     )
     from .limits import Limits
+    from .notebook import load_ipython_extension, unload_ipython_extension
     from .server import Answer, Context, Server
     from .transports.command import Command
 

@@ -23,7 +23,7 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_gives_what_is_saved_in_it(notebook: Path) -> None:
     command = [sys.executable, "-m", "pytest", "--nbval", "--nbval-cell-timeout=180", "-p", "no:cacheprovider"]
-    environment = {**os.environ, "MCP_NOTEBOOK_TRUST": "1"}  # CON-3
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "MCP_NOTEBOOK_TRUST": "1"}  # CON-3
     done = subprocess.run(
         [*command, str(notebook)], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=280
     )
@@ -31,11 +31,11 @@ def test_a_notebook_gives_what_is_saved_in_it(notebook: Path) -> None:
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_was_saved_whole_without_errors_and_without_what_only_one_machine_has(notebook: Path) -> None:
+def test_a_notebook_was_saved_without_unwanted_errors_and_without_what_only_one_machine_has(notebook: Path) -> None:
     text = notebook.read_text("utf-8")
     for cell in nbformat.reads(text, as_version=4).cells:
-        outputs = cell.get("outputs", [])
-        assert [output.evalue for output in outputs if output.output_type == "error"] == []
+        failed = [output.evalue for output in cell.get("outputs", []) if output.output_type == "error"]
+        assert not failed or "raises-exception" in cell.metadata.tags
     assert json.loads(text)["metadata"]["kernelspec"]["name"] == "python3"
     assert not re.search(r"/root/|/home/|/Users/|/tmp/", text)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import importlib
-import pkgutil
 import subprocess
 import sys
 import textwrap
@@ -14,10 +13,11 @@ import pytest
 
 import mcp_notebook
 
+PACKAGE = Path(mcp_notebook.__file__).parent
 MODULES = sorted(
-    module.name
-    for module in pkgutil.walk_packages(mcp_notebook.__path__, "mcp_notebook.")
-    if not module.name.endswith("__main__")
+    ".".join(["mcp_notebook", *file.relative_to(PACKAGE).with_suffix("").parts]).removesuffix(".__init__")
+    for file in PACKAGE.rglob("*.py")
+    if file.name != "__main__.py"
 )
 
 
@@ -32,7 +32,7 @@ def test_a_public_name_can_be_imported_and_says_what_it_is(name: str) -> None:
 
 
 def test_type_checkers_see_the_same_names_as_people() -> None:
-    tree = ast.parse(Path(mcp_notebook.__file__).read_text("utf-8"))
+    tree = ast.parse((PACKAGE / "__init__.py").read_text("utf-8"))
     for_checkers = next(node for node in tree.body if isinstance(node, ast.If))
     imported = {alias.name for node in for_checkers.body if isinstance(node, ast.ImportFrom) for alias in node.names}
     assert imported == set(mcp_notebook.__all__)
