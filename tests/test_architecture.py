@@ -21,6 +21,8 @@ LAYERS = [
     {"types"},
     {"protocol"},
     {"transports", "store", "auth", "render"},
+    {"host"},
+    {"home"},
     {"client", "server"},
     {"notebook", "cli"},
     {"__main__", "__init__"},

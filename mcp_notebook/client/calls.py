@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from ..errors import CallCancelled
+from ..home import Home
 from ..limits import Limits
 from ..protocol.calls import TRANSITIONS, CallEvent, CallLog, CallState, EventKind, Occurrence
 from ..types import LogMessage, Progress
-from .home import Home
 from .listeners import tell
 from .results import ToolResult
 

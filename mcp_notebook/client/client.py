@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeVar
 from pydantic import ValidationError
 
 from ..errors import ConnectionLost, InvalidResult, MCPError, SchemaError
+from ..home import Home
 from ..jsonrpc import Notification
 from ..limits import DEFAULT_LIMITS, Limits
 from ..protocol.headers import Annotated, annotated, of_arguments
@@ -42,7 +43,6 @@ from ..types.base import FORGIVING
 from ..types.problems import first_problem
 from .answering import Answering
 from .calls import CallHandle
-from .home import Home
 from .listeners import tell
 from .results import Listing, PromptResult, ReadResult, ToolResult
 from .session import ClientSession

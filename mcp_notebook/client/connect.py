@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
 from typing import Any
 
+from ..home import Home, current_home
 from ..jsonrpc import Notification
 from ..limits import DEFAULT_LIMITS, Limits
 from ..protocol.negotiation import known_revision
@@ -14,7 +15,6 @@ from ..transports.http.options import HttpOptions
 from ..types import ElicitParams, Implementation
 from .answering import Answering, Elicitation, Roots, Sampling
 from .client import Client, ClientOptions
-from .home import Home, current_home
 from .targets import destination
 
 

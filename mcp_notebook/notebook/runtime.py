@@ -16,7 +16,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from ..client.home import Closer, Home, running_loop
+from ..home import Closer, Home, running_loop
 from ..limits import DEFAULT_LIMITS, Limits
 from .frontend import Frontend
 from .pump import pump_for

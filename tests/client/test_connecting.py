@@ -22,7 +22,7 @@ from mcp_notebook import (
     Server,
     connect,
 )
-from mcp_notebook.client.home import Home
+from mcp_notebook.home import Home
 from mcp_notebook.jsonrpc import Notification
 from mcp_notebook.types import Implementation
 

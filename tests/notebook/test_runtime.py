@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from mcp_notebook.client.home import current_home
 from mcp_notebook.errors import ConnectionLost
+from mcp_notebook.home import current_home
 from mcp_notebook.limits import Limits
 from mcp_notebook.notebook import waiting
 from mcp_notebook.notebook.runtime import Runtime

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from ..errors import ConnectError, ConnectionLost
+from .errors import ConnectError, ConnectionLost
 
 if TYPE_CHECKING:
     from .host import Host

@@ -5,8 +5,8 @@ from concurrent.futures import Future
 
 import pytest
 
-from mcp_notebook.client.home import Home, current_home
 from mcp_notebook.errors import ConnectError, ConnectionLost
+from mcp_notebook.home import Home, current_home
 
 
 class OtherThread(threading.Thread):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from ..transports.command import Command
-from ..types import ElicitParams, ElicitResult
+from .transports.command import Command
+from .types import ElicitParams, ElicitResult
 
 
 class Host(Protocol):
