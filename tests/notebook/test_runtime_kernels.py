@@ -238,10 +238,10 @@ def test_work_survives_autoreload(name: str, tmp_path: Path) -> None:
         with running_kernel(name, tmp_path) as kernel:
             load(kernel)
             kernel.run("%load_ext autoreload\n%autoreload 2\nfuture = runtime.submit(asyncio.sleep(60))")
-            for file in ("client/home.py", "notebook/runtime.py", "notebook/waiting.py", "notebook/pump.py"):
+            for file in ("home.py", "notebook/runtime.py", "notebook/waiting.py", "notebook/pump.py"):
                 with (tmp_path / "mcp_notebook" / file).open("a") as source:
                     source.write("\nRELOADED = True\n")
-            kernel.run("import mcp_notebook.client.home as home, mcp_notebook.notebook.runtime as module")
+            kernel.run("import mcp_notebook.home as home, mcp_notebook.notebook.runtime as module")
             assert kernel.value("module.RELOADED and home.RELOADED") is True
             assert kernel.value("module.Runtime.of(get_ipython()) is runtime") is True
             assert kernel.value("home.current_home() is runtime") is True
