@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 from urllib.parse import urlsplit
 
+from pydantic import BaseModel, ConfigDict, ValidationError
+
 from ..errors import ConnectError
 from ..jsonrpc import Message, RequestId
 from ..limits import Limits
@@ -18,6 +20,7 @@ from ..transports.base import Channel, Receiver
 from ..transports.command import Command
 from ..transports.http.options import HttpOptions
 from ..transports.memory import memory_pair
+from ..types.problems import first_problem
 
 
 @runtime_checkable
@@ -89,24 +92,16 @@ def destination(
     """
     if isinstance(target, Serves) and not isinstance(target, type):
         return Destination(target.name, server=target)
-    if isinstance(target, Command):
-        command = target
-    elif isinstance(target, Mapping):
-        entry = _only_entry(target)
-        if isinstance(entry.get("url"), str):
-            return _of_url(expand(entry["url"], "url"), _with_headers(http, entry))
-        command = _command(entry)
-    elif isinstance(target, str):
-        if _URL.match(target):
-            return _of_url(target, http)
-        command = Command.parse(target)
-    elif isinstance(target, Sequence) and target and all(isinstance(part, (str, os.PathLike)) for part in target):
-        command = Command([os.fspath(part) for part in target])
-    else:
-        raise ConnectError(
-            f"There is no way to connect to {type(target).__name__!r}. Give a command as a list such as "
-            "['npx', '-y', 'some-package'], a URL, a Server object, or an entry of an mcp.json file."
-        )
+    if isinstance(target, Mapping):
+        target = _entry(target)
+    if isinstance(target, _Entry) and target.url is not None:
+        return _of_url(expand(target.url, "url"), _with_headers(http, target))
+    if isinstance(target, str) and _URL.match(target):
+        return _of_url(target, http)
+    try:
+        command = _command(target)
+    except ValueError as error:
+        raise ConnectError(f"This is no command: {error}") from None
     if env or cwd is not None:
         command = replace(
             command, env={**command.env, **(env or {})}, cwd=command.cwd if cwd is None else os.fspath(cwd)
@@ -121,13 +116,26 @@ def _of_url(url: str, http: HttpOptions | None) -> Destination:
     return Destination(parts.hostname, url=url, http=http)
 
 
-def _with_headers(http: HttpOptions | None, entry: Mapping[str, Any]) -> HttpOptions:
-    headers = {str(key): expand(str(value), f"headers.{key}") for key, value in (entry.get("headers") or {}).items()}
+def _with_headers(http: HttpOptions | None, entry: _Entry) -> HttpOptions:
+    headers = {key: expand(value, f"headers.{key}") for key, value in (entry.headers or {}).items()}
     http = http or HttpOptions()
     return replace(http, headers={**headers, **http.headers})
 
 
-def _only_entry(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+class _Entry(BaseModel):
+    """One server of an `mcp.json` file; what else stands there is for others."""
+
+    model_config = ConfigDict(coerce_numbers_to_str=True)
+
+    command: str | None = None
+    args: list[str] | None = None
+    env: dict[str, str] | None = None
+    cwd: str | None = None
+    url: str | None = None
+    headers: dict[str, str] | None = None
+
+
+def _entry(entry: Mapping[str, Any]) -> _Entry:
     """The entry itself, or the only one of a whole `mcp.json` file."""
     servers = entry.get("mcpServers") or entry.get("servers")
     if isinstance(servers, Mapping):
@@ -136,22 +144,38 @@ def _only_entry(entry: Mapping[str, Any]) -> Mapping[str, Any]:
             raise ConnectError(
                 f"This configuration has {len(servers)} servers ({names}); give one: config['mcpServers'][NAME]."
             )
-        return next(iter(servers.values()))
-    return entry
+        entry = next(iter(servers.values()))
+    try:
+        return _Entry.model_validate(entry)
+    except ValidationError as error:
+        raise ConnectError(f"This configuration entry cannot be used: {first_problem(error)}.") from None
 
 
-def _command(entry: Mapping[str, Any]) -> Command:
-    """The command of an entry of an `mcp.json` file."""
-    program, args = entry.get("command"), entry.get("args") or []
-    if not isinstance(program, str) or not isinstance(args, (list, tuple)):
+def _command(target: Any) -> Command:
+    """The command that a target is. Raises ValueError for one without a program."""
+    if isinstance(target, Command):
+        return target
+    if isinstance(target, str):
+        return Command.parse(target)
+    if isinstance(target, _Entry):
+        return _command_of_entry(target)
+    if isinstance(target, Sequence) and target and all(isinstance(part, (str, os.PathLike)) for part in target):
+        return Command([os.fspath(part) for part in target])
+    raise ConnectError(
+        f"There is no way to connect to {type(target).__name__!r}. Give a command as a list such as "
+        "['npx', '-y', 'some-package'], a URL, a Server object, or an entry of an mcp.json file."
+    )
+
+
+def _command_of_entry(entry: _Entry) -> Command:
+    if entry.command is None:
         raise ConnectError(
-            "A configuration entry needs 'command' (a string, with 'args', a list, 'env' and 'cwd' as need be), "
-            "or 'url' (with 'headers' as need be)."
+            "A configuration entry needs 'command' (and may have 'args', 'env', 'cwd'), or 'url' (and 'headers')."
         )
-    environment = {str(key): expand(str(value), f"env.{key}") for key, value in (entry.get("env") or {}).items()}
-    words = [expand(str(word), "args") for word in (program, *args)]
-    cwd = entry.get("cwd")
-    return Command(words, env=environment, cwd=None if cwd is None else expand(str(cwd), "cwd"))
+    args = [expand(word, f"args[{index}]") for index, word in enumerate(entry.args or ())]
+    environment = {key: expand(value, f"env.{key}") for key, value in (entry.env or {}).items()}
+    cwd = None if entry.cwd is None else expand(entry.cwd, "cwd")
+    return Command([expand(entry.command, "command"), *args], env=environment, cwd=cwd)
 
 
 _URL = re.compile(r"https?://", re.IGNORECASE)
