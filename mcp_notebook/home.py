@@ -8,6 +8,7 @@ cell, and answer while cells compute, so there it lives on one permanent loop in
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
@@ -115,6 +116,12 @@ def permanent_home() -> Home | None:
         if home is not None:
             return home
     return None
+
+
+def is_interactive() -> bool:
+    """Whether somebody types code here (a notebook, `ipython`), also where the extension is not loaded."""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and ipython.get_ipython() is not None
 
 
 def current_home() -> Home:

@@ -11,8 +11,8 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import ValidationError
 
-from ..errors import ConnectionLost, InvalidResult, MCPError, SchemaError
-from ..home import Home
+from ..errors import ConnectionLost, ConsentDenied, InvalidResult, MCPError, SchemaError
+from ..home import Home, is_interactive
 from ..jsonrpc import Notification
 from ..limits import DEFAULT_LIMITS, Limits
 from ..protocol.headers import Annotated, annotated, of_arguments
@@ -369,9 +369,15 @@ class Client:
 
     async def _consent(self) -> None:
         """Ask before a command starts, where there is somebody to ask (CON-3)."""
-        host = self.home.host
-        if self.destination.command is not None and host is not None:
-            await host.consent(self.destination.command, trust=self.options.trust)
+        command, host = self.destination.command, self.home.host
+        if command is None:
+            return
+        if host is not None:
+            await host.consent(command, trust=self.options.trust)
+        elif is_interactive():
+            raise ConsentDenied(
+                "Before a command starts here, a person has to allow it. Run `%load_ext mcp_notebook` first: it asks."
+            )
 
     async def _close(self) -> None:
         self.home.remove_closer(self.close)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ..kernels import Kernel, kernel_names
+from ..kernels import Kernel, kernel_names, running_kernel
 from .conftest import started
 
 WAITS = {"blocking": "runtime.wait(runtime.submit({}))", "await": "await runtime.run({})"}
@@ -131,6 +131,16 @@ def test_where_nobody_can_be_asked_it_is_denied_at_once(notebook: Kernel, tmp_pa
     outcome = notebook.run("import os; os.environ['MCP_NOTEBOOK_TRUST'] = '1'\nawait marking()")
     assert outcome.error.startswith("ConsentDenied: ")
     assert "MCP_NOTEBOOK_TRUST=1" in outcome.error
+    assert not (tmp_path / "mark").exists()
+
+
+@pytest.mark.parametrize("loads", ["", "%load_ext tests.waits\n"], ids=["no extension", "a loop without a host"])
+def test_without_the_extension_nothing_starts(tmp_path: Path, loads: str) -> None:  # CON-3
+    program = ["python", "-c", f"open({str(tmp_path / 'mark')!r}, 'w')"]
+    with running_kernel("ipykernel7") as kernel:
+        outcome = kernel.run(f"{loads}from mcp_notebook import connect\nawait connect({program})", cell="a")
+    assert outcome.error.startswith("ConsentDenied: ")
+    assert "%load_ext mcp_notebook" in outcome.error
     assert not (tmp_path / "mark").exists()
 
 
