@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 
 import httpx2
 
@@ -39,6 +40,8 @@ REDIRECTS = 5
 """How many redirects of one request are followed; only those that keep method and body (307, 308)."""
 STREAMS_REOPENED = 5
 """How often the GET stream is opened anew without anything heard on it."""
+STREAM_OPENED = 1.0
+"""Seconds that the GET stream is given to open before other things are asked."""
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
 QUOTED = 500
 """Characters of an error page that are quoted."""
@@ -56,6 +59,7 @@ class HttpChannel:
         self._session: str | None = None
         self._version: str | None = None
         self._stream: asyncio.Task[None] | None = None
+        self._listening = asyncio.Event()
         self._closed = False
 
     async def open(self, receiver: Receiver) -> None:
@@ -148,7 +152,7 @@ class HttpChannel:
         except httpx2.HTTPError as error:
             raise self._failure(error) from None
         if isinstance(message, Notification) and message.method == "notifications/initialized":
-            self._listen()
+            await self._listen()
 
     async def _cancel(self, notification: Notification, body: bytes) -> None:
         """Cancel a request: a modern one by closing its stream, any other by saying so first."""
@@ -272,10 +276,15 @@ class HttpChannel:
 
     # The GET stream of the handshake revisions
 
-    def _listen(self) -> None:
+    async def _listen(self) -> None:
+        """Open the stream, and wait a moment until it is: what a server asks before is lost with some."""
         if self._stream is not None:
             self._stream.cancel()
+        self._listening.clear()
         self._stream = asyncio.create_task(self._keep_listening())
+        with suppress(TimeoutError):
+            async with asyncio.timeout(STREAM_OPENED):
+                await self._listening.wait()
 
     async def _keep_listening(self) -> None:
         """Hear what belongs to no request, for as long as the server offers it; a stream that ends is opened anew,
@@ -286,6 +295,8 @@ class HttpChannel:
                 heard, wish = await self._hear()
             except (MCPError, httpx2.HTTPError):
                 heard, wish = False, None
+            finally:
+                self._listening.set()
             if heard is None:
                 return  # the server has no such stream
             silent, pause = (0, FIRST_PAUSE) if heard else (silent + 1, min(pause * 2, LONGEST_PAUSE))
@@ -295,6 +306,7 @@ class HttpChannel:
         """Whether anything was heard (None: there is no such stream), and the pause in ms that the server wants."""
         headers = {"accept": "text/event-stream", **self._session_headers()}
         async with self._client.stream("GET", self.url, headers=headers) as response:
+            self._listening.set()
             if response.status_code != 200:
                 return None, None
             reader, heard = EventReader(self._limits.message), False
