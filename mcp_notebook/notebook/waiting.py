@@ -125,9 +125,10 @@ class MainThread:
 
     @property
     def pump(self) -> Pump:
-        if self._found is None:
-            self._found = self._find_pump()
-        return self._found
+        with self._lock:
+            if self._found is None:
+                self._found = self._find_pump()
+            return self._found
 
     def block(self, future: Future[T], timeout: float | None = None) -> T:
         """Block the main thread until the future is done. See `Home.wait`."""
@@ -171,13 +172,14 @@ class MainThread:
             future.add_done_callback(lambda _: pause.wake())
             try:
                 while not future.done():
-                    if job := self._next_job():
-                        job.run()
-                        continue
                     left = TICK if end is None else min(TICK, end - time.monotonic())
                     if left <= 0:
                         raise TimeoutError(f"There was no result within {timeout:g} seconds. The work goes on.")
-                    await pause.sleep(left)
+                    job = self._next_job()
+                    if job:
+                        job.run()
+                    # However many jobs there are, widgets have their turn between them.
+                    await pause.sleep(0 if job else left)
             except (KeyboardInterrupt, asyncio.CancelledError):
                 future.cancel()
                 raise

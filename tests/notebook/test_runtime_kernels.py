@@ -146,6 +146,21 @@ def test_a_widgets_callback_can_wait_for_another_widget(kernel: Kernel) -> None:
 
 
 @both_ways
+def test_many_jobs_for_the_main_thread_leave_widgets_their_turn(kernel: Kernel, wait: str) -> None:
+    kernel.run("""
+        async def asker(answer):
+            while not answer.done():
+                await on_main(lambda: time.sleep(0.005))
+        async def flood(answer):
+            await asyncio.gather(*[asker(answer) for _ in range(20)])
+    """)
+    request = kernel.send(ASK + wait.format("runtime.submit(flood(question.answer))"))
+    _, button = shown(kernel, request)
+    kernel.click(button)
+    assert kernel.outcome(request).status == "ok"
+
+
+@both_ways
 def test_an_interrupt_cancels_the_work_and_queued_cells(kernel: Kernel, wait: str) -> None:
     request = kernel.send(f"cancelled.clear()\n{wait.format('runtime.submit(endless())')}")
     kernel.until(request, "waits\n")
