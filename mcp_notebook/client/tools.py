@@ -82,11 +82,13 @@ class ToolFunction:
         self.__doc__ = documentation(tool)
         self.__signature__ = signature(tool)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> CallHandle:
-        bound = self.__signature__.bind(*args, **kwargs)
-        arguments = dict(bound.arguments)
-        names = {python_name(name): name for name in properties_of(self.tool.input_schema)}
-        arguments.update(arguments.pop("kwargs", {}))
+    def __call__(self, /, *args: Any, **kwargs: Any) -> CallHandle:
+        arguments = self.__signature__.bind(*args, **kwargs).arguments
+        for parameter in self.__signature__.parameters.values():
+            if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+                arguments |= arguments.pop(parameter.name, {})
+        own = properties_of(self.tool.input_schema)
+        names = {**{python_name(name): name for name in own}, **{name: name for name in own}}
         return self._client.begin_call(self.tool.name, {names.get(key, key): value for key, value in arguments.items()})
 
     def __repr__(self) -> str:
@@ -116,12 +118,21 @@ def signature(tool: Tool) -> inspect.Signature:
         )
         for name in names
     ]
-    more = isinstance(schema, dict) and bool(schema.get("additionalProperties"))
-    if len({parameter.name for parameter in parameters}) < len(parameters):
+    more = _is_open(schema)
+    taken = {parameter.name for parameter in parameters}
+    if len(taken) < len(parameters):
         parameters, more = [], True  # two names look alike in Python: take all by their own names
-    if more or schema is None:
-        parameters.append(inspect.Parameter("kwargs", inspect.Parameter.VAR_KEYWORD))
+    if more:
+        name = "kwargs" if "kwargs" not in taken else "more_kwargs"
+        parameters.append(inspect.Parameter(name, inspect.Parameter.VAR_KEYWORD))
     return inspect.Signature(parameters)
+
+
+def _is_open(schema: Any) -> bool:
+    """Whether a schema plainly wants more than it names. (That it does not forbid more says nothing.)"""
+    if not isinstance(schema, dict):
+        return schema is not False
+    return bool(schema.get("additionalProperties", "properties" not in schema))
 
 
 def required_of(schema: Any) -> list[str]:
