@@ -82,25 +82,27 @@ class TypedArguments:
         self._parameters: dict[str, str] = {}
         self._filled_in: set[str] = set()
         """The fields that have no default in the function: they get their value here, if only one that Field names."""
-        for parameter in parameters:
-            _check_kind(name, parameter)
-            if parameter.kind is parameter.VAR_KEYWORD:
-                extra_type = Any if parameter.annotation is _EMPTY else parameter.annotation
-                continue
-            field = f"p{len(fields)}"
-            self._parameters[field] = parameter.name
-            fields[field] = _annotation(parameter, documented.get(parameter.name))
-            if parameter.default is _EMPTY or isinstance(parameter.default, FieldInfo):
-                self._filled_in.add(field)
-            else:
-                defaults[field] = Default(parameter.default)
-        self._reserved = reserved | set(self._parameters.values())
-        extra: dict[str, Any] = {} if extra_type is None else {"extra": "allow", "extra_type": extra_type}
         try:
+            for parameter in parameters:
+                _check_kind(name, parameter)
+                if parameter.kind is parameter.VAR_KEYWORD:
+                    extra_type = Any if parameter.annotation is _EMPTY else parameter.annotation
+                    continue
+                field = f"p{len(fields)}"
+                self._parameters[field] = parameter.name
+                fields[field] = _annotation(parameter, documented.get(parameter.name))
+                if parameter.default is _EMPTY or isinstance(parameter.default, FieldInfo):
+                    self._filled_in.add(field)
+                else:
+                    defaults[field] = Default(parameter.default)
+            extra: dict[str, Any] = {} if extra_type is None else {"extra": "allow", "extra_type": extra_type}
             self._model = make_model(fields, names=names, defaults=defaults, **extra)
             schema = schema_of(self._model)
+        except SchemaError:
+            raise
         except Exception as error:
             raise _unusable(name, parameters, names, error) from error
+        self._reserved = reserved | set(self._parameters.values())
         self.schema = {"type": "object", **schema} if fields or extra else dict(NO_PARAMETERS)
 
     def validate(self, arguments: dict[str, Any]) -> dict[str, Any]:

@@ -139,7 +139,8 @@ class TidySchema(GenerateJsonSchema):
         result = super().bytes_schema(schema)
         if result.get("format") == "base64url":
             del result["format"]
-            result["contentEncoding"] = "base64"
+            # Pydantic reads both alphabets of base64, and writes the one for URLs.
+            result["contentEncoding"] = "base64" if self.mode == "validation" else "base64url"
         return result
 
     def decimal_schema(self, schema: Any) -> dict[str, Any]:

@@ -154,7 +154,7 @@ def _bounded(keyword: _Keyword) -> _Keyword:
 
             if not isinstance(error, Unresolvable):
                 raise _Unchecked from error
-            yield _unresolvable(error.ref)
+            yield _unresolvable(value if isinstance(value, str) else error.ref)
         finally:
             work.nesting -= 1
 

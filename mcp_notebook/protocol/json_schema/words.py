@@ -184,7 +184,7 @@ def _range(schema: dict[str, Any]) -> str:
 
 def _text(schema: dict[str, Any]) -> str:
     words = _FORMATS.get(str(schema.get("format")), "text")
-    if schema.get("contentEncoding") == "base64":
+    if schema.get("contentEncoding") in ("base64", "base64url"):
         words = "base64 text"
     words += _count(schema.get("minLength"), schema.get("maxLength"), "character")
     if isinstance(schema.get("pattern"), str):
@@ -335,8 +335,8 @@ def _dependent(error: ValidationError, root: Any) -> str:
 _misfit = _told(lambda value: f"{show(value)} does not fit")
 _too_small = _told(lambda value: f"{show(value)} is too small")
 _too_large = _told(lambda value: f"{show(value)} is too large")
-_too_few = _told(lambda value: f"{len(value):,} are too few")
-_too_many = _told(lambda value: f"{len(value):,} are too many")
+_too_few = _told(lambda value: f"{len(value):,} is too few")
+_too_many = _told(lambda value: f"{len(value):,} is too many")
 
 _MESSAGES: dict[str, Callable[[ValidationError, Any], str]] = {
     "None": lambda error, root: "nothing is accepted here",
