@@ -105,6 +105,12 @@ def test_importing_the_package_loads_nothing_heavy() -> None:  # FM#3292
     assert answer.stdout.strip() == "set()"
 
 
+def test_every_part_is_in_the_picture_of_the_house() -> None:
+    picture = (PACKAGE.parent / "CONTRIBUTING.md").read_text("utf-8")
+    entries = {part_of(file) for file in FILES} - {"__init__", "__main__"}
+    assert [part for part in sorted(entries) if not re.search(rf"^  {part}(/|\.py) +\w", picture, re.MULTILINE)] == []
+
+
 def test_the_rules_see_what_breaks_them() -> None:
     """The helpers above, on a file whose faults are known."""
     assert "mcp_notebook.client.calls.CallHandle" in set(imports(PACKAGE / "client" / "__init__.py"))
