@@ -33,12 +33,11 @@ IMAGE_SIGNATURES = {
 }
 
 
-def tool_result(value: Any, signature: Signature | None) -> CallToolResult:
+def tool_result(value: Any, signature: Signature) -> CallToolResult:
     """The result of a tool that returned `value`; where the signature has an output schema, as data too."""
     if isinstance(value, CallToolResult):
         return value
-    structured = signature.wrap_output(value) if signature is not None and signature.output_schema is not None else None
-    return CallToolResult(content=blocks_of(value), structured_content=structured)
+    return CallToolResult(content=blocks_of(value), structured_content=signature.wrap_output(value))
 
 
 def tool_failure(message: str) -> CallToolResult:
@@ -74,7 +73,8 @@ def json_text(value: Any) -> str:
     records = getattr(value, "to_dict", None)
     if records is not None and hasattr(value, "columns"):  # a DataFrame, without importing pandas
         value = records(orient="records")
-    return to_json(value, indent=2, fallback=str, by_alias=True, inf_nan_mode="null").decode()
+    text = to_json(value, indent=2, fallback=str, by_alias=True, bytes_mode="base64", inf_nan_mode="null")
+    return text.decode()
 
 
 def _block_of_bytes(data: bytes) -> ContentBlock:

@@ -181,13 +181,15 @@ class Server:
                 structured=structured,
             )
         signature = self._signature(function, name, input_schema)
+        if not structured:
+            signature = signature.without_output()
         handler = Handler(function, signature, self._limiter)
         tool = Tool(
             name=name or signature.name,
             title=title,
             description=description or signature.description,
             input_schema=signature.input_schema,
-            output_schema=signature.output_schema if structured else None,
+            output_schema=signature.output_schema,
             annotations=annotations,
             icons=icons,
             meta=meta,

@@ -131,9 +131,12 @@ class ServerSession:
         async def work(delivery: Delivery) -> Result:
             return await answer(self, params, Context(self, profile, request.id, meta, delivery))
 
-        if profile.revision.questions == "returned" and isinstance(params, Retryable) and self._may_ask(params):
-            return await self._round(request, params).round(direct, work, params.input_responses)
-        return await work(direct)
+        try:
+            if profile.revision.questions == "returned" and isinstance(params, Retryable) and self._may_ask(params):
+                return await self._round(request, params).round(direct, work, params.input_responses)
+            return await work(direct)
+        finally:
+            direct.end()
 
     def _check_headers(self, request: Request) -> None:
         """Where a transport has headers, they must say what the body says (-32020)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import ToolError
@@ -82,6 +82,10 @@ class Signature:
             _arguments=arguments,
             _returned=read_returned(f"{name}()", read.returns, read.local_names),
         )
+
+    def without_output(self) -> Signature:
+        """The same, with what is returned not told as data."""
+        return replace(self, _returned=None)
 
     @property
     def input_schema(self) -> dict[str, Any]:

@@ -5,12 +5,18 @@ A handler says things through its `Context`; the context hands them to the call'
 
 from typing import Any, Protocol
 
+from ...errors import CallCancelled
+
 
 class Delivery(Protocol):
     """One call's way out."""
 
     async def tell(self, method: str, params: dict[str, Any]) -> None:
-        """Send a notification that belongs to the call."""
+        """Send a notification that belongs to the call.
+
+        Raises:
+            CallCancelled: the call is over.
+        """
 
     async def ask(self, method: str, params: dict[str, Any], key: str | None = None) -> Any:
         """Send a question that belongs to the call, and wait for its answer (JSON data).
@@ -20,6 +26,12 @@ class Delivery(Protocol):
         Raises:
             ProtocolError: the client answered with an error.
             RequestTimeout: no answer within `Limits.question`.
+            CallCancelled: the call is over.
             ConnectionLost: the client has gone.
         """
         ...
+
+
+def over() -> CallCancelled:
+    """What a handler gets that goes on after its call is over, as a thread may: it cannot be cancelled."""
+    return CallCancelled("The call that this belongs to is over: it was cancelled, or answered.")

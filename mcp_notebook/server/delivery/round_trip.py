@@ -20,7 +20,7 @@ from ...errors import LimitExceeded, ProtocolError
 from ...jsonrpc import INVALID_PARAMS
 from ...limits import Limits
 from ...types import InputRequest, InputRequiredResult, Result
-from . import Delivery
+from . import Delivery, over
 
 if TYPE_CHECKING:
     from cryptography.fernet import Fernet
@@ -45,14 +45,19 @@ class RoundTrip:
         self._way: Delivery | None = None
         self._news = asyncio.Event()
         self._handler: asyncio.Task[Result] | None = None
+        self._ended = False
 
     # What the handler does
 
     async def tell(self, method: str, params: dict[str, Any]) -> None:
+        if self._ended:
+            raise over()
         if self._way is not None:  # between two rounds there is nobody to tell
             await self._way.tell(method, params)
 
     async def ask(self, method: str, params: dict[str, Any], key: str | None = None) -> Any:
+        if self._ended:
+            raise over()
         key = self._unused(key or f"question_{len(self._questions) + 1}")
         if key in self._given:
             return self._given.pop(key)
@@ -101,7 +106,10 @@ class RoundTrip:
         )
 
     def end(self) -> None:
-        """Give it up: its handler is cancelled."""
+        """Give it up: its handler is cancelled, and so are its questions, for which a thread may be waiting."""
+        self._ended = True
+        for _, question in self._open():
+            question.answer.cancel()
         if self._handler is not None:
             self._handler.cancel()
         self._parking.forget(self)
