@@ -35,15 +35,6 @@ def everything_command() -> list[str]:
         pytest.skip(str(why))
 
 
-@pytest.fixture(scope="session")
-def chromium() -> str:
-    """The path of a Chromium. Tests that use it are marked `browser`."""
-    try:
-        return programs.chromium()
-    except Unavailable as why:
-        pytest.skip(str(why))
-
-
 def pytest_runtest_setup(item: pytest.Item) -> None:
     for marker, find in _NEEDS.items():
         if item.get_closest_marker(marker):

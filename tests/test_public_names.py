@@ -50,8 +50,8 @@ def test_a_module_says_what_it_is_and_has_the_names_that_it_offers(name: str) ->
     assert [offered for offered in getattr(module, "__all__", []) if not hasattr(module, offered)] == []
 
 
-def test_every_module_can_be_imported_first() -> None:
-    """No module depends on another having been imported before it."""
+def test_every_part_can_be_imported_first() -> None:
+    """No part depends on another having been imported before it."""
     code = """
         import importlib, sys
         for name in sys.argv[1:]:
@@ -59,6 +59,7 @@ def test_every_module_can_be_imported_first() -> None:
                 del sys.modules[loaded]
             importlib.import_module(name)
         """
-    command = [sys.executable, "-c", textwrap.dedent(code), *MODULES]
+    parts = [name for name in MODULES if name.count(".") == 1]
+    command = [sys.executable, "-c", textwrap.dedent(code), *parts]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
