@@ -5,16 +5,21 @@ it, but has Python fork for real: with the threads of a kernel (a matrix product
 the child, the parent with it, and copies the page tables of all the kernel's memory.
 """
 
-import ctypes
 import os
 import signal
 import sys
+
+try:
+    import ctypes
+except ImportError:  # Python was built without it
+    ctypes = None
 
 PR_SET_PDEATHSIG = 1
 
 
 def main(parent: int, *command: str) -> None:
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
+    if ctypes is not None:
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
     if os.getppid() != parent:
         return  # it died before we asked
     try:

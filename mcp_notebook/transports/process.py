@@ -71,7 +71,7 @@ class Child(asyncio.SubprocessProtocol):
                 cwd=self.command.directory,
                 **TREE.options,
             )
-        except (OSError, ValueError, NotImplementedError) as error:
+        except (OSError, ValueError, RuntimeError) as error:
             raise ConnectError(f"The program {quote(program)} could not be started: {why_not(error)}") from error
         TREE.watch(transport.get_pid(), self._limits.shutdown)
 

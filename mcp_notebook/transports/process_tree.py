@@ -13,7 +13,8 @@ import sys
 from pathlib import Path
 from typing import Any, Protocol
 
-from .watchdog import WATCHDOG, interpreter
+from .scripts import script
+from .watchdog import WATCHDOG
 
 __all__ = ["TREE", "ProcessTrees", "ending_in_words"]
 
@@ -54,10 +55,8 @@ class PosixTrees:
     options: dict[str, Any] = {"start_new_session": True}
 
     def arguments(self, args: list[str]) -> list[str]:
-        python = interpreter()
-        if sys.platform != "linux" or python is None:
-            return args
-        return [python, "-I", "-S", str(Path(__file__).with_name("die_with_parent.py")), str(os.getpid()), *args]
+        first = script("die_with_parent.py") if sys.platform == "linux" else None
+        return [*first, str(os.getpid()), *args] if first else args
 
     def watch(self, pid: int, grace: float) -> None:
         WATCHDOG.watch(pid, grace)

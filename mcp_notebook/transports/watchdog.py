@@ -12,11 +12,11 @@ import contextlib
 import logging
 import os
 import subprocess
-import sys
 import threading
-from pathlib import Path
 
-__all__ = ["WATCHDOG", "Watchdog", "interpreter"]
+from .scripts import script
+
+__all__ = ["WATCHDOG", "Watchdog"]
 
 
 class Watchdog:
@@ -58,12 +58,12 @@ class Watchdog:
 
     def _start(self) -> None:
         self._bury()
-        python = interpreter()
-        if python is None or not self._groups:
+        command = script("end_orphans.py")
+        if command is None or not self._groups:
             return
         reading, writing = os.pipe()
         try:
-            self.pid = _start_alone([python, "-I", "-S", str(Path(__file__).with_name("end_orphans.py"))], reading)
+            self.pid = _start_alone(command, reading)
         except OSError as error:
             os.close(writing)
             logging.getLogger(__name__).warning(
@@ -93,11 +93,6 @@ def _start_alone(command: list[str], stdin: int) -> int:
     child = subprocess.Popen(command, stdin=stdin, stdout=null, stderr=null, cwd="/", start_new_session=True)
     child.returncode = 0  # so that nobody waits for it, or warns that it still runs
     return child.pid
-
-
-def interpreter() -> str | None:
-    """A Python that can run a script of ours; None where this program is frozen or embedded."""
-    return None if getattr(sys, "frozen", False) else sys.executable or None
 
 
 WATCHDOG = Watchdog()

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mcp_notebook.errors import MCPError
-from mcp_notebook.jsonrpc import InvalidMessage, Message, Notification, Response
+from mcp_notebook.jsonrpc import InvalidMessage, Message, Notification, RequestId, Response
 from mcp_notebook.limits import Limits
 from mcp_notebook.transports.command import Command
 from mcp_notebook.transports.stdio import StdioChannel
@@ -39,6 +39,9 @@ class Remembering:
     def received_invalid(self, error: InvalidMessage) -> None:
         self.invalid.append(error)
         self._told.set()
+
+    def failed(self, id: RequestId, error: MCPError) -> None:
+        raise AssertionError("stdio has one way for all requests")
 
     def disconnected(self, error: MCPError | None) -> None:
         self.ends.append(error)

@@ -177,6 +177,17 @@ def _ignores(pid: int | None, number: int) -> bool:
     return bool(int(mask, 16) >> (number - 1) & 1)
 
 
+def test_a_program_that_cannot_run_scripts_of_ours_starts_its_children_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    assert TREE.arguments(["server", "--port"]) == ["server", "--port"]
+    with sleeper() as process, watchdog() as dog:
+        dog.watch(process.pid, 0.1)
+        assert dog.pid is None
+        dog.forget(process.pid)
+
+
 # Words and trees
 
 

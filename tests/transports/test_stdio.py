@@ -221,16 +221,18 @@ async def test_senders_are_slowed_down_where_the_server_reads_slowly_and_all_arr
 
 
 async def test_a_server_that_never_reads_cannot_hold_up_closing() -> None:
-    async with opened(misbehaving("never_read"), Limits(send_buffer=1000, shutdown=0.3)) as (channel, receiver):
+    async with opened(misbehaving("never_read"), Limits(send_buffer=1000, shutdown=0.6)) as (channel, receiver):
         await receiver.params("ready")
         sending = asyncio.create_task(channel.send(Request(1, "ask", {"text": "x" * 1_000_000})))
         await asyncio.wait({sending}, timeout=0.1)
         assert not sending.done()
         start = time.monotonic()
-        await channel.close()
-        assert time.monotonic() - start < 1
+        closing = asyncio.create_task(channel.close())
         with pytest.raises(ConnectionLost, match="closed"):
             await sending
+        assert time.monotonic() - start < 0.4
+        await closing
+        assert time.monotonic() - start < 1.5
     assert receiver.ends == [None]
     assert not lives(channel.pid or 0)
 
@@ -255,6 +257,29 @@ async def test_a_grandchild_that_outlives_a_clean_exit_ends_too() -> None:  # PS
         await receiver.until(lambda: len(receiver.messages) == 2)
     assert channel.exit_status == 0
     assert not lives(grandchild)
+
+
+async def test_a_grandchild_that_outlives_a_clean_exit_is_asked_before_it_is_killed(tmp_path: Path) -> None:
+    goodbye = tmp_path / "goodbye"
+    async with opened(misbehaving("leave_polite_grandchild", str(goodbye)), Limits()) as (channel, receiver):
+        await receiver.params("ready")
+    assert channel.exit_status == 0
+    assert goodbye.exists()
+
+
+async def test_what_has_left_the_process_group_and_keeps_stdin_open_holds_nothing_up() -> None:
+    async with opened(misbehaving("echo")):
+        pass  # starts the watchdog, whose pipe stays
+    await asyncio.sleep(0)
+    before = _open_files()
+    async with opened(misbehaving("escape"), Limits(shutdown=0.3, send_buffer=10_000_000)) as (channel, receiver):
+        escaped = (await receiver.params("ready"))["pid"]
+        await channel.send(Request(1, "ask", {"text": "x" * 1_000_000}))
+    try:
+        await asyncio.sleep(0)
+        assert _open_files() == before
+    finally:
+        os.kill(escaped, signal.SIGKILL)
 
 
 async def test_what_a_server_says_after_closing_began_is_dropped() -> None:

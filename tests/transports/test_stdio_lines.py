@@ -5,7 +5,16 @@ import time
 import pytest
 
 from mcp_notebook.errors import LimitExceeded, MCPError
-from mcp_notebook.jsonrpc import PARSE_ERROR, ErrorResponse, InvalidMessage, Message, Notification, Request, Response
+from mcp_notebook.jsonrpc import (
+    PARSE_ERROR,
+    ErrorResponse,
+    InvalidMessage,
+    Message,
+    Notification,
+    Request,
+    RequestId,
+    Response,
+)
 from mcp_notebook.transports.lines import LineBuffer, MessageReader, as_line
 
 ONE = b'{"jsonrpc":"2.0","id":1,"result":1}'
@@ -24,6 +33,9 @@ class Told:
 
     def received_invalid(self, error: InvalidMessage) -> None:
         self.invalid.append(error)
+
+    def failed(self, id: RequestId, error: MCPError) -> None:
+        raise AssertionError("stdio has one way for all requests")
 
     def disconnected(self, error: MCPError | None) -> None:
         raise AssertionError("a reader does not end a channel")

@@ -20,7 +20,7 @@ from mcp_notebook.limits import Limits
 from mcp_notebook.transports.command import Command
 from mcp_notebook.transports.stdio_server import StdioServerChannel
 
-from .stdio_helpers import QUICK, Remembering, opened
+from .stdio_helpers import QUICK, Remembering, opened, wait_until
 
 pytestmark = pytest.mark.anyio
 ROOT = Path(__file__).parents[2]
@@ -42,6 +42,7 @@ async def test_what_tools_libraries_and_child_processes_print_goes_to_stderr() -
     async with opened(SERVER, Limits()) as (channel, receiver):
         await channel.send(Request(1, "chatter"))
         assert await receiver.result() == ["done"]
+        await asyncio.to_thread(wait_until, lambda: "a print" in channel.stderr)  # at once, not when a buffer is full
         await channel.send(Request(2, "echo", {"still": "fine"}))
         assert await receiver.result(2) == [{"still": "fine"}]
         assert not receiver.invalid
@@ -140,6 +141,8 @@ async def test_a_client_that_no_longer_reads_ends_the_connection() -> None:
         assert "no longer reads" in str(error)
         with pytest.raises(ConnectionLost, match="no longer reads"):
             await channel.send(Notification("n"))
+        await asyncio.to_thread(os.write, wire.to_server, ONE * 4000)  # more than a pipe holds: it is read
+        assert not receiver.messages
 
 
 async def test_closing_tells_the_end_once_and_writes_what_waits() -> None:

@@ -103,6 +103,31 @@ def leave_grandchild() -> None:
     echo()
 
 
+def leave_polite_grandchild(path: str) -> None:
+    """Ends well itself, and leaves a process that says goodbye in a file when it is asked to end."""
+    subprocess.Popen([sys.executable, "-I", "-S", __file__, "be_polite", path], stdin=subprocess.DEVNULL)
+    echo()
+
+
+def be_polite(path: str) -> None:
+    def say_goodbye(*_: object) -> None:
+        with open(path, "w") as file:
+            file.write("goodbye")
+        os._exit(0)
+
+    signal.signal(signal.SIGTERM, say_goodbye)
+    notify("ready")
+    time.sleep(60)
+
+
+def escape() -> None:
+    """Leaves a process in a session of its own that keeps stdin and never reads it."""
+    command = [sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)"]
+    escaped = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    notify("ready", pid=escaped.pid)
+    time.sleep(60)
+
+
 def flood_stderr(megabytes: str = "4") -> None:
     block = b"x" * 1023 + b"\n"
     for line in stdin:

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 from mcp_notebook.errors import MCPError
-from mcp_notebook.jsonrpc import ErrorResponse, InvalidMessage, Message, Request, Response
+from mcp_notebook.jsonrpc import ErrorResponse, InvalidMessage, Message, Request, RequestId, Response
 from mcp_notebook.transports.stdio_server import StdioServerChannel
 
 
@@ -25,6 +25,9 @@ class Serving:
 
     def received_invalid(self, error: InvalidMessage) -> None:
         self.answer(ErrorResponse(error.id, error.code, str(error)))
+
+    def failed(self, id: RequestId, error: MCPError) -> None:
+        raise AssertionError("stdio has one way for all requests")
 
     def disconnected(self, error: MCPError | None) -> None:
         self.ended.set_result(error)
