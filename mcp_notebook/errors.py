@@ -57,13 +57,16 @@ class ProtocolError(MCPError):
         code: the error code, as `mcp_notebook.jsonrpc` names them.
         message: one sentence.
         data: anything JSON can say, or None.
+        received: whether the other side answered so. Such an error is no answer of a handler's own: it is a failure of
+            what the handler asked for.
     """
 
-    def __init__(self, code: int, message: str, data: Any = None) -> None:
+    def __init__(self, code: int, message: str, data: Any = None, *, received: bool = False) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
         self.data = data
+        self.received = received
 
     def __str__(self) -> str:
         return f"{self.message} (error {self.code})"

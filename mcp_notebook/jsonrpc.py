@@ -62,7 +62,7 @@ class ErrorResponse:
 
     def as_error(self) -> ProtocolError:
         """The exception that the one who asked sees."""
-        return ProtocolError(self.code, self.message, self.data)
+        return ProtocolError(self.code, self.message, self.data, received=True)
 
 
 Message: TypeAlias = Request | Notification | Response | ErrorResponse

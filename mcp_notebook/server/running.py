@@ -58,7 +58,9 @@ async def run_tool(handler: Handler, arguments: dict[str, Any], context: Context
     try:
         values = handler.signature.validate(arguments)
         return tool_result(await handler(values, context), handler.signature)
-    except ProtocolError:
+    except ProtocolError as error:
+        if error.received:
+            return tool_failure(str(error))
         raise
     except (UnsupportedFeature, InvalidResult) as error:
         raise_for_client(error, context)
@@ -93,7 +95,9 @@ async def _run_with_text(handler: Handler, texts: dict[str, str], context: Conte
         raise ProtocolError(INVALID_PARAMS, f"{what}: {error}") from None
     try:
         return await handler(values, context)
-    except ProtocolError:
+    except ProtocolError as error:
+        if error.received:
+            raise ProtocolError(INTERNAL_ERROR, f"{what} failed: {error}") from None
         raise
     except (UnsupportedFeature, InvalidResult) as error:
         raise_for_client(error, context)
