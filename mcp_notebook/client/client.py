@@ -18,7 +18,8 @@ from ..limits import DEFAULT_LIMITS, Limits
 from ..protocol.headers import Annotated, annotated, of_arguments
 from ..protocol.json_schema import Validator
 from ..protocol.negotiation import known_revision
-from ..protocol.revision import Profile
+from ..protocol.revision import Profile, Revision
+from ..transports.base import Channel
 from ..types import (
     CompleteResult,
     Completion,
@@ -48,6 +49,7 @@ from .results import Listing, PromptResult, ReadResult, ToolResult
 from .session import ClientSession
 from .targets import Destination
 from .tools import Tools, check_listed
+from .ways import ways_to
 
 T = TypeVar("T")
 M = TypeVar("M", bound=Model)
@@ -347,8 +349,27 @@ class Client:
         limits = options.limits
         if options.timeout is not None:
             limits = dataclasses.replace(limits, connect=max(options.timeout, limits.connect))
+        wanted = None if options.revision is None else known_revision(options.revision)
+        await self._find_way(limits, wanted)
+        self._state = "connected"
+        self.home.add_closer(self.close)
+
+    async def _find_way(self, limits: Limits, wanted: Revision | None) -> None:
+        """Try one way after another; where none leads there, what the first one came to is told."""
+        failed: MCPError | None = None
+        for way in ways_to(self.destination):
+            if failed is None or way.serves(failed, wanted):
+                try:
+                    return await self._try(way.channel(limits), limits, wanted or way.revision)
+                except MCPError as error:
+                    failed = failed or error
+        assert failed is not None
+        raise failed
+
+    async def _try(self, channel: Channel, limits: Limits, revision: Revision | None) -> None:
+        options = self.options
         session = ClientSession(
-            self.destination.channel(limits),
+            channel,
             options.answering,
             limits=limits,
             on_notification=self._told,
@@ -358,14 +379,11 @@ class Client:
         )
         self.error, self._tools, self._session = None, None, session
         try:
-            revision = None if options.revision is None else known_revision(options.revision)
             await session.open(revision, options.info or default_info())
         except BaseException:
             await session.close()
             self._session, self._state = None, "closed"
             raise
-        self._state = "connected"
-        self.home.add_closer(self.close)
 
     async def _consent(self) -> None:
         """Ask before a command starts, where there is somebody to ask (CON-3)."""

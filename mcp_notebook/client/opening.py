@@ -24,8 +24,8 @@ from ..protocol.revisions import LATEST_HANDSHAKE, LATEST_MODERN
 from ..transports.connection import Connection
 from ..types import ClientCapabilities, Implementation
 
-LEGACY_STATUSES = frozenset({400, 404, 405, 406, 415, 422})
-"""HTTP statuses with which servers of before answer what they do not know."""
+LEGACY_STATUSES = frozenset({400, 404, 405, 406, 415, 422, 500, 501})
+"""HTTP statuses with which servers of before answer what they do not know; never 401 or 403."""
 
 
 class Opening:
@@ -119,18 +119,19 @@ class Opening:
             error = modern.exception()
             if error is None:
                 return modern.result()
-            if (isinstance(error, ProtocolError) and error.code not in MODERN_ERRORS) or isinstance(
-                error, RequestTimeout
-            ):
-                return await self._shake_hands(LATEST_HANDSHAKE)
-            raise error
+            if _says_modern(error):
+                raise error
+            return await self._shake_hands(LATEST_HANDSHAKE)
         finally:
             modern.cancel()
 
     async def _race(self, modern: asyncio.Future[Profile]) -> Profile:
+        """The first agreement of the two."""
         legacy = asyncio.ensure_future(self._shake_hands(LATEST_HANDSHAKE))
         try:
             await asyncio.wait([modern, legacy], return_when=asyncio.FIRST_COMPLETED)
+            if not modern.done() and legacy.exception() is not None:
+                await asyncio.wait([modern])
             if modern.done() and modern.exception() is None:
                 return modern.result()
             return await legacy

@@ -58,19 +58,6 @@ class Destination:
         """Whether the transport says things in headers, too."""
         return self.url is not None
 
-    def channel(self, limits: Limits) -> Channel:
-        """A new channel to it."""
-        if self.command is not None:
-            from ..transports.stdio import StdioChannel
-
-            return StdioChannel(self.command, limits=limits)
-        if self.url is not None:
-            from ..transports.http.client import HttpChannel
-
-            return HttpChannel(self.url, self.http or HttpOptions(), limits)
-        assert self.server is not None
-        return InProcess(self.server, limits)
-
 
 def destination(
     target: Any,

@@ -17,6 +17,9 @@ class Receiver(Protocol):
     def received_invalid(self, error: InvalidMessage) -> None:
         """Something that is no message, where the transport cannot answer that itself."""
 
+    def faulty(self, reason: str) -> None:
+        """The other side broke a rule of the transport, and all goes on."""
+
     def failed(self, id: RequestId, error: MCPError) -> None:
         """A request of ours did not get through, or its way back broke; the channel itself goes on."""
 

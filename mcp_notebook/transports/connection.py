@@ -226,6 +226,9 @@ class Connection:
         elif error.id is not None:
             self._spawn(self._send_quietly(ErrorResponse(error.id, error.code, f"Invalid request: {error}")))
 
+    def faulty(self, reason: str) -> None:
+        self._handler.on_fault(reason)
+
     def failed(self, id: RequestId, error: MCPError) -> None:
         outgoing = self._peer.outgoing.pop(id, None)
         if outgoing is not None:

@@ -1,4 +1,4 @@
-"""Streamable HTTP, client side. The only place that knows httpx2.
+"""Streamable HTTP, client side.
 
 Each message is a POST. What the server says comes back on the POST's own stream, or (handshake revisions) on one GET
 stream for what belongs to no request. The channel serves both eras: a request that bears the metadata of a modern
@@ -10,175 +10,174 @@ Source: "Streamable HTTP" of each revision from 2025-03-26 on.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Mapping
-from contextlib import suppress
 
-import httpx2
-
-from ...errors import ConnectError, ConnectionLost, HTTPError, LimitExceeded, MCPError, SessionExpired
-from ...jsonrpc import (
-    ErrorResponse,
-    InvalidMessage,
-    Message,
-    Notification,
-    Request,
-    RequestId,
-    Response,
-    dump,
-    load,
-)
+from ...errors import ConnectionLost, HTTPError, InvalidResult, MCPError, RequestTimeout, SessionExpired
+from ...jsonrpc import ErrorResponse, InvalidMessage, Message, Notification, Request, RequestId, Response, dump, load
 from ...limits import Limits
 from ...protocol.headers import VERSION_HEADER, standard
 from ...protocol.metadata import is_modern
+from ...protocol.negotiation import MODERN_ERRORS
 from ..base import Receiver
 from ..memory import too_large
 from ..sse import EventReader
 from .options import HttpOptions
+from .requests import Answer, Requests
 
+logger = logging.getLogger(__name__)
 SESSION_HEADER = "mcp-session-id"
-REDIRECTS = 5
-"""How many redirects of one request are followed; only those that keep method and body (307, 308)."""
+POST_HEADERS = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
+LINGER = 1.0
+"""Seconds that a stream has to end by itself once the request is answered, so that its connection can serve again."""
 STREAMS_REOPENED = 5
-"""How often the GET stream is opened anew without anything heard on it."""
-STREAM_OPENED = 1.0
-"""Seconds that the GET stream is given to open before other things are asked."""
-FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
-QUOTED = 500
-"""Characters of an error page that are quoted."""
+"""How often in a row the GET stream is opened anew without anything heard on it."""
+SHORTEST_PAUSE, FIRST_PAUSE, LONGEST_PAUSE = 0.1, 1.0, 30.0
+"""Seconds between two GET streams: at least, at first, at most."""
+GUESSED_LEGACY = frozenset({400, 404, 405})
+"""Statuses with which what is no Streamable HTTP answers `initialize`."""
 
 
 class HttpChannel:
     """The channel to a server at a URL."""
 
     def __init__(self, url: str, options: HttpOptions, limits: Limits) -> None:
-        self.url = url
+        self._url = url
         self._options = options
         self._limits = limits
+        self._requests: Requests | None = None
         self._posts: dict[RequestId, asyncio.Task[None]] = {}
-        self._background: set[asyncio.Task[None]] = set()
         self._session: str | None = None
         self._version: str | None = None
         self._stream: asyncio.Task[None] | None = None
-        self._listening = asyncio.Event()
+        self._warned: set[str] = set()
         self._closed = False
 
     async def open(self, receiver: Receiver) -> None:
         """Make ready; nothing is sent yet."""
         self._receiver = receiver
-        self._client = self._options.client or make_client(self._options, self._limits)
+        self._requests = Requests(self._url, self._options, self._limits)
 
     async def send(self, message: Message, *, about: RequestId | None = None) -> None:
         """See `Channel.send`. A request's answer, or why there is none, is told to the receiver."""
-        if self._closed:
+        if self._closed or self._requests is None:
             raise ConnectionLost("The connection is closed. Connect again to go on.")
         body = dump(message)
         if len(body) > self._limits.message:
             raise too_large(len(body), self._limits)
         match message:
             case Request():
-                self._posts[message.id] = task = asyncio.create_task(self._ask(message, body))
+                self._posts[message.id] = task = asyncio.create_task(self._ask(self._requests, message, body))
                 task.add_done_callback(lambda _: self._posts.pop(message.id, None))
             case Notification(method="notifications/cancelled"):
-                await self._cancel(message, body)
+                await self._cancel(self._requests, message, body)
             case _:
-                await self._tell(message, body)
+                await self._tell(self._requests, message, body)
 
     async def close(self) -> None:
         """Let everything go, and end the session where there is one."""
         if self._closed:
             return
         self._closed = True
-        tasks = {*self._posts.values(), *self._background, *([self._stream] if self._stream else [])}
+        tasks = {*self._posts.values(), *([self._stream] if self._stream else [])}
         for task in tasks:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=self._limits.shutdown)
-        try:
-            async with asyncio.timeout(self._limits.shutdown):
-                if self._session is not None:
-                    await self._client.delete(self.url, headers=self._session_headers())
-        except (httpx2.HTTPError, TimeoutError):
-            pass  # the server forgets the session by itself
-        if self._options.client is None:
-            await self._client.aclose()
-        self._receiver.disconnected(None)
+        if self._requests is not None:
+            await self._end_session(self._requests)
+            await self._requests.close()
+            self._receiver.disconnected(None)
 
     # Sending
 
-    async def _ask(self, request: Request, body: bytes) -> None:
+    async def _ask(self, requests: Requests, request: Request, body: bytes) -> None:
         """POST a request, and take in whatever comes on its stream."""
-        if request.method == "initialize":
-            self._session = self._version = None
         try:
-            answered = await self._exchange(request, body)
-        except _Told:
-            pass
-        except MCPError as error:
-            self._receiver.failed(request.id, error)
-        except httpx2.HTTPError as error:
-            self._receiver.failed(request.id, self._failure(error))
-        else:
-            if not answered:
-                self._receiver.failed(
-                    request.id,
-                    ConnectionLost(
-                        f"The server at {self.url} closed the stream before it answered {request.method!r}. "
-                        "Whether it was carried out is unknown."
-                    ),
-                )
+            if await self._exchange(requests, request, body):
+                return
+            error = ConnectionLost(
+                f"{requests} closed the stream before it answered {request.method!r}. "
+                "Whether it was carried out is unknown."
+            )
+        except MCPError as raised:
+            error = raised
+        except Exception as raised:  # of an `auth` or a client that the caller gave
+            logger.exception("a request to %s failed", requests)
+            error = ConnectionLost(f"The request to {requests} failed: {type(raised).__name__}: {raised}")
+        self._receiver.failed(request.id, error)
 
-    async def _exchange(self, request: Request, body: bytes) -> bool:
+    async def _exchange(self, requests: Requests, request: Request, body: bytes) -> bool:
         """Whether the request was answered."""
-        response = await self._post(body, self._headers_of(request))
+        headers = self._headers_of(request)
+        answer = await requests.send("POST", {**POST_HEADERS, **headers}, body)
         try:
-            self._note_session(request, response)
-            answered = False
-            async for message in self._messages(response, request):
-                answered |= isinstance(message, (Response, ErrorResponse)) and message.id == request.id
-                self._note_version(request, message)
-                self._receiver.received(message)
-            return answered
+            if request.method == "initialize" and answer.ok:
+                self._session, self._version = answer.headers.get(SESSION_HEADER), None
+            return await self._take(answer, request, headers)
         finally:
-            await response.aclose()
+            await answer.close()
 
-    async def _tell(self, message: Message, body: bytes) -> None:
-        """POST what has no answer."""
+    async def _take(self, answer: Answer, request: Request, headers: Mapping[str, str]) -> bool:
+        """Take in the messages of a request's answer; whether its own answer was among them."""
+        answered = False
         try:
-            response = await self._post(body, {**self._session_headers()})
-            try:
-                await self._check(response, None)
-            finally:
-                await response.aclose()
-        except httpx2.HTTPError as error:
-            raise self._failure(error) from None
-        if isinstance(message, Notification) and message.method == "notifications/initialized":
-            await self._listen()
+            async with asyncio.timeout(None) as bound:
+                async for message in self._messages(answer, request, headers):
+                    if isinstance(message, ErrorResponse) and message.id is None:
+                        message.id = request.id  # on its own stream it can be about nothing else
+                    if isinstance(message, (Response, ErrorResponse)) and message.id == request.id:
+                        answered = True
+                        bound.reschedule(asyncio.get_running_loop().time() + LINGER)
+                        if request.method == "initialize" and isinstance(message, Response):
+                            self._version = _version_of(message.result)
+                    self._receiver.received(message)
+        except TimeoutError:
+            pass  # all was said, and still the server keeps the stream open
+        return answered
 
-    async def _cancel(self, notification: Notification, body: bytes) -> None:
+    async def _tell(self, requests: Requests, message: Message, body: bytes) -> None:
+        """POST what has no answer."""
+        headers = self._session_headers()
+        try:
+            async with asyncio.timeout(self._limits.request):
+                answer = await requests.send("POST", {**POST_HEADERS, **headers}, body)
+                try:
+                    if not answer.ok:
+                        raise self._expired(answer, headers) or answer.error(await answer.read())
+                    if answer.status != 202:
+                        self._warn(f"{answer.told} to a notification or response, where 202 Accepted is due")
+                finally:
+                    await answer.close()
+        except TimeoutError:
+            raise not_taken(str(requests), self._limits) from None
+        if isinstance(message, Notification) and message.method == "notifications/initialized":
+            self._listen(requests)
+
+    async def _cancel(self, requests: Requests, notification: Notification, body: bytes) -> None:
         """Cancel a request: a modern one by closing its stream, any other by saying so first."""
         id = (notification.params or {}).get("requestId")
         post = self._posts.get(id) if isinstance(id, (str, int)) else None
-        if self._session is not None or self._version is not None:
-            await self._tell(notification, body)
-        if post is not None:
-            post.cancel()
+        try:
+            if self._session is not None or self._version is not None:
+                await self._tell(requests, notification, body)
+        finally:
+            if post is not None:
+                post.cancel()
 
-    async def _post(self, body: bytes, headers: Mapping[str, str]) -> httpx2.Response:
-        """The answer's head; its body is still to be read."""
-        accepted = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
-        request = self._client.build_request("POST", self.url, content=body, headers={**accepted, **headers})
-        for _ in range(REDIRECTS):
-            response = await self._client.send(request, stream=True, follow_redirects=False)
-            if response.status_code not in (307, 308) or response.next_request is None:
-                return response
-            request = response.next_request
-            await response.aclose()
-        raise HTTPError(f"{self.url} redirects more than {REDIRECTS} times.", status=308)
+    async def _end_session(self, requests: Requests) -> None:
+        if self._session is None:
+            return
+        try:
+            async with asyncio.timeout(self._limits.shutdown):
+                await (await requests.send("DELETE", self._session_headers())).close()
+        except (MCPError, TimeoutError):
+            pass  # the server forgets the session by itself
 
-    def _headers_of(self, request: Request) -> dict[str, str]:
+    def _headers_of(self, request: Request) -> Mapping[str, str]:
         if is_modern(request.params):
             return {**standard(request.method, request.params), **(request.headers or {})}
-        return self._session_headers()
+        return {} if request.method == "initialize" else self._session_headers()
 
     def _session_headers(self) -> dict[str, str]:
         headers = {}
@@ -188,148 +187,134 @@ class HttpChannel:
             headers[VERSION_HEADER] = self._version
         return headers
 
-    def _note_session(self, request: Request, response: httpx2.Response) -> None:
-        if request.method == "initialize" and response.is_success:
-            self._session = response.headers.get(SESSION_HEADER)
-
-    def _note_version(self, request: Request, message: Message) -> None:
-        if request.method == "initialize" and isinstance(message, Response) and isinstance(message.result, dict):
-            version = message.result.get("protocolVersion")
-            self._version = version if isinstance(version, str) else None
-
     # Receiving
 
-    async def _messages(self, response: httpx2.Response, request: Request | None) -> AsyncIterator[Message]:
-        """The messages of an answer, whichever form it has."""
-        await self._check(response, request)
-        kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind == "text/event-stream":
-            reader = EventReader(self._limits.message)
-            async for data in response.aiter_bytes():
-                for event in reader.feed(data):
-                    for message in self._loaded(event.data) if event.event == "message" else ():
+    async def _messages(
+        self, answer: Answer, request: Request | None, sent: Mapping[str, str], reader: EventReader | None = None
+    ) -> AsyncIterator[Message]:
+        """The messages of an answer, whichever form it has.
+
+        Raises:
+            HTTPError: it is an error, and of HTTP alone.
+            SessionExpired: the session is forgotten.
+            InvalidResult: it has another form than the protocol gives it.
+        """
+        if not answer.ok:
+            yield await self._refusal(answer, request, sent)
+        elif answer.kind == "text/event-stream":
+            async for event in answer.events(reader or EventReader(self._limits.message)):
+                if event.event == "message":
+                    for message in loaded(event.data, self._receiver):
                         yield message
-        elif kind == "application/json":
-            for message in self._loaded(await self._read(response)):
+        elif answer.kind == "application/json":
+            messages = loaded(await answer.read(), self._receiver)
+            if not messages:
+                raise InvalidResult(f"{answer.told} with JSON that is no message of MCP.")
+            for message in messages:
                 yield message
+        else:
+            what = f"content of type {answer.kind[:80]!r}" if answer.kind else "no content"
+            raise InvalidResult(
+                f"{answer.told} with {what}, where MCP has JSON or an event stream. Is this the URL of an MCP endpoint?"
+            )
 
-    def _loaded(self, data: bytes) -> list[Message]:
+    async def _refusal(self, answer: Answer, request: Request | None, sent: Mapping[str, str]) -> ErrorResponse:
+        """The JSON-RPC error in the body of an HTTP error; raises what else the HTTP error says."""
+        expired = self._expired(answer, sent)
+        if expired is not None:
+            raise expired
+        body = await answer.read()
         try:
-            loaded = load(data)
-        except InvalidMessage as error:
-            self._receiver.received_invalid(error)
-            return []
-        messages = loaded if isinstance(loaded, list) else [loaded]
-        for message in messages:
-            if isinstance(message, InvalidMessage):
-                self._receiver.received_invalid(message)
-        return [message for message in messages if not isinstance(message, InvalidMessage)]
+            message = load(body)
+        except InvalidMessage:
+            message = None
+        if request is None or not isinstance(message, ErrorResponse):
+            raise answer.error(body)
+        if request.method == "initialize" and answer.status in GUESSED_LEGACY and message.code not in MODERN_ERRORS:
+            raise answer.error(message.message.encode())  # the status says more: there may be another kind of server
+        return ErrorResponse(request.id, message.code, message.message, message.data)
 
-    async def _read(self, response: httpx2.Response) -> bytes:
-        parts, size = [], 0
-        async for data in response.aiter_bytes():
-            size += len(data)
-            if size > self._limits.message:
-                raise LimitExceeded(
-                    f"The server's answer is larger than the limit of {self._limits.message:,} bytes.",
-                    limit="message",
-                    allowed=self._limits.message,
-                )
-            parts.append(data)
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+    def _expired(self, answer: Answer, sent: Mapping[str, str]) -> SessionExpired | None:
+        if answer.status == 404 and SESSION_HEADER in sent:
+            return SessionExpired(f"{answer.told}: it has forgotten the session. Connect again to go on.")
+        return None
 
-    async def _check(self, response: httpx2.Response, request: Request | None) -> None:
-        """Raise what an HTTP error says; an error of JSON-RPC in its body is told as the request's answer."""
-        if response.is_success:
-            return
-        if response.status_code == 404 and self._session is not None and SESSION_HEADER in response.request.headers:
-            raise SessionExpired(f"The server at {self.url} has forgotten the session.")
-        body = await self._read(response)
-        if request is not None:
-            try:
-                message = load(body)
-            except InvalidMessage:
-                message = None
-            if isinstance(message, ErrorResponse):
-                self._receiver.received(ErrorResponse(request.id, message.code, message.message, message.data))
-                raise _Told(message.message)
-        raise self._status_error(response, body)
-
-    def _status_error(self, response: httpx2.Response, body: bytes) -> HTTPError:
-        status = response.status_code
-        advice = ""
-        if status == 401:
-            advice = " It wants to know who asks: give headers={'Authorization': 'Bearer …'}."
-        elif response.has_redirect_location:
-            advice = f" It is now at {response.headers['location'][:QUOTED]}: use that URL."
-        text = body[:QUOTED].decode("utf-8", "replace").strip()
-        said = f": {text}" if text else ""
-        return HTTPError(f"{self.url} answered {status} {response.reason_phrase}{said}.{advice}", status=status)
-
-    def _failure(self, error: httpx2.HTTPError) -> MCPError:
-        told = str(error) or type(error).__name__
-        if isinstance(error, (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.UnsupportedProtocol)):
-            return ConnectError(f"There is no way to {self.url}: {told}. Is the server running, and the URL right?")
-        return ConnectionLost(
-            f"The connection to {self.url} broke: {told}. Whether the request was carried out is unknown."
-        )
+    def _warn(self, reason: str) -> None:
+        """Report what the server does wrong all the time once."""
+        if reason not in self._warned:
+            self._warned.add(reason)
+            self._receiver.faulty(reason)
 
     # The GET stream of the handshake revisions
 
-    async def _listen(self) -> None:
-        """Open the stream, and wait a moment until it is: what a server asks before is lost with some."""
+    def _listen(self, requests: Requests) -> None:
         if self._stream is not None:
             self._stream.cancel()
-        self._listening.clear()
-        self._stream = asyncio.create_task(self._keep_listening())
-        with suppress(TimeoutError):
-            async with asyncio.timeout(STREAM_OPENED):
-                await self._listening.wait()
+        self._stream = asyncio.create_task(self._keep_listening(requests))
 
-    async def _keep_listening(self) -> None:
+    async def _keep_listening(self, requests: Requests) -> None:
         """Hear what belongs to no request, for as long as the server offers it; a stream that ends is opened anew,
-        less and less often."""
-        silent, pause = 0, FIRST_PAUSE
-        while silent < STREAMS_REOPENED:
+        less and less often while nothing comes."""
+        silent, pause, reason = 0, FIRST_PAUSE, "it ends at once"
+        while silent <= STREAMS_REOPENED:
+            reader = EventReader(self._limits.message)
+            heard = False
             try:
-                heard, wish = await self._hear()
-            except (MCPError, httpx2.HTTPError):
-                heard, wish = False, None
-            finally:
-                self._listening.set()
-            if heard is None:
-                return  # the server has no such stream
+                heard = await self._hear(requests, reader)
+            except MCPError as error:
+                if not _passes(error):
+                    return
+                reason = str(error)
             silent, pause = (0, FIRST_PAUSE) if heard else (silent + 1, min(pause * 2, LONGEST_PAUSE))
-            await asyncio.sleep(pause if wish is None else wish / 1000)
+            await asyncio.sleep(pause if reader.retry is None else max(reader.retry / 1000, SHORTEST_PAUSE))
+        self._warn(
+            f"the stream for what belongs to no request is given up after {STREAMS_REOPENED} attempts ({reason}); "
+            "changes are no longer heard of. Reconnect to hear of them"
+        )
 
-    async def _hear(self) -> tuple[bool | None, int | None]:
-        """Whether anything was heard (None: there is no such stream), and the pause in ms that the server wants."""
-        headers = {"accept": "text/event-stream", **self._session_headers()}
-        async with self._client.stream("GET", self.url, headers=headers) as response:
-            self._listening.set()
-            if response.status_code != 200:
-                return None, None
-            reader, heard = EventReader(self._limits.message), False
-            async for data in response.aiter_bytes():
-                for event in reader.feed(data):
-                    for message in self._loaded(event.data):
-                        heard = True
-                        self._receiver.received(message)
-            return heard, reader.retry
-
-
-class _Told(MCPError):
-    """The request was answered already; nothing more is to be said of it."""
+    async def _hear(self, requests: Requests, reader: EventReader) -> bool:
+        """Whether anything was heard until the stream ended."""
+        headers = self._session_headers()
+        answer = await requests.send("GET", {"accept": "text/event-stream", **headers})
+        heard = False
+        try:
+            async for message in self._messages(answer, None, headers, reader):
+                heard = True
+                self._receiver.received(message)
+        finally:
+            await answer.close()
+        return heard
 
 
-def make_client(options: HttpOptions, limits: Limits) -> httpx2.AsyncClient:
-    """A client of httpx2. How long an answer may take is the connection's to say, so reading has no limit here."""
-    return httpx2.AsyncClient(
-        headers=dict(options.headers),
-        verify=options.verify,
-        cert=options.cert,
-        proxy=options.proxy,
-        auth=options.auth,
-        timeout=httpx2.Timeout(None, connect=limits.connect),
-        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=32),
-    )
+def loaded(data: bytes, receiver: Receiver) -> list[Message]:
+    """The messages in some data; the receiver is told of what is none."""
+    try:
+        found = load(data)
+    except InvalidMessage as error:
+        receiver.received_invalid(error)
+        return []
+    messages = []
+    for message in found if isinstance(found, list) else [found]:
+        if isinstance(message, InvalidMessage):
+            receiver.received_invalid(message)
+        else:
+            messages.append(message)
+    return messages
+
+
+def not_taken(url: str, limits: Limits) -> RequestTimeout:
+    """The error for a server that does not take a message."""
+    return RequestTimeout(f"{url} did not take a message within {limits.request:g} s.", seconds=limits.request)
+
+
+def _passes(error: MCPError) -> bool:
+    """Whether a GET stream may be had later: else the server has none, or the session is forgotten, as the next
+    request will tell."""
+    if isinstance(error, HTTPError):
+        return error.status >= 500
+    return not isinstance(error, (SessionExpired, InvalidResult))
+
+
+def _version_of(result: object) -> str | None:
+    version = result.get("protocolVersion") if isinstance(result, dict) else None
+    return version if isinstance(version, str) else None

@@ -1,0 +1,81 @@
+"""The ways that may lead to a destination, in the order in which they are tried."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..errors import HTTPError, MCPError, ServerExited
+from ..limits import Limits
+from ..protocol.revision import Revision
+from ..protocol.revisions import LATEST_HANDSHAKE
+from ..transports.base import Channel
+from ..transports.command import Command
+from ..transports.http.options import HttpOptions
+from .targets import Destination, InProcess, Serves
+
+OLD_STATUSES = frozenset({400, 404, 405})
+"""Statuses with which a server of the old HTTP+SSE answers a POST to its stream's URL; never 401 or 403."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way.
+
+    Attributes:
+        channel: makes a channel.
+        serves: whether it may lead on where the way before it failed so, and this revision is wanted (None: any).
+        revision: the only one that is spoken on it, where nothing else is wanted; None: that is found out.
+    """
+
+    channel: Callable[[Limits], Channel]
+    serves: Callable[[MCPError, Revision | None], bool] = lambda error, revision: False
+    revision: Revision | None = None
+
+
+def ways_to(destination: Destination) -> list[Way]:
+    """The ways to a destination, the likeliest first."""
+    if destination.command is not None:
+        return _to_command(destination.command)
+    if destination.url is not None:
+        return _to_url(destination.url, destination.http or HttpOptions())
+    assert destination.server is not None
+    return _to_server(destination.server)
+
+
+def _to_command(command: Command) -> list[Way]:
+    from ..transports.stdio import StdioChannel
+
+    def channel(limits: Limits) -> Channel:
+        return StdioChannel(command, limits=limits)
+
+    return [Way(channel), Way(channel, _died_of_the_probe, LATEST_HANDSHAKE)]
+
+
+def _to_url(url: str, options: HttpOptions) -> list[Way]:
+    def streamable(limits: Limits) -> Channel:
+        from ..transports.http.client import HttpChannel
+
+        return HttpChannel(url, options, limits)
+
+    def with_sse(limits: Limits) -> Channel:
+        from ..transports.http.http_sse import HttpSseChannel
+
+        return HttpSseChannel(url, options, limits)
+
+    return [Way(streamable), Way(with_sse, _knows_nothing_newer, LATEST_HANDSHAKE)]
+
+
+def _to_server(server: Serves) -> list[Way]:
+    return [Way(lambda limits: InProcess(server, limits))]
+
+
+def _died_of_the_probe(error: MCPError, revision: Revision | None) -> bool:
+    """Some old servers end at a first request that they do not know: they get the handshake alone."""
+    return revision is None and isinstance(error, ServerExited)
+
+
+def _knows_nothing_newer(error: MCPError, revision: Revision | None) -> bool:
+    """What the specification says of servers that speak only HTTP+SSE ("Backward Compatibility")."""
+    handshake = revision is None or revision.era == "handshake"
+    return handshake and isinstance(error, HTTPError) and error.status in OLD_STATUSES
