@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 
 from ...errors import ConnectionLost, HTTPError, InvalidResult, MCPError, RequestTimeout, SessionExpired
 from ...jsonrpc import ErrorResponse, InvalidMessage, Message, Notification, Request, RequestId, Response, dump, load
@@ -32,6 +33,8 @@ LINGER = 1.0
 """Seconds that a stream has to end by itself once the request is answered, so that its connection can serve again."""
 STREAMS_REOPENED = 5
 """How often in a row the GET stream is opened anew without anything heard on it."""
+STREAM_OPENED = 1.0
+"""Seconds that the GET stream is given to open before other things are asked."""
 SHORTEST_PAUSE, FIRST_PAUSE, LONGEST_PAUSE = 0.1, 1.0, 30.0
 """Seconds between two GET streams: at least, at first, at most."""
 GUESSED_LEGACY = frozenset({400, 404, 405})
@@ -50,6 +53,8 @@ class HttpChannel:
         self._session: str | None = None
         self._version: str | None = None
         self._stream: asyncio.Task[None] | None = None
+        self._begun = asyncio.Event()
+        """Set once it is known whether there is a GET stream."""
         self._warned: set[str] = set()
         self._closed = False
 
@@ -152,7 +157,7 @@ class HttpChannel:
         except TimeoutError:
             raise not_taken(str(requests), self._limits) from None
         if isinstance(message, Notification) and message.method == "notifications/initialized":
-            self._listen(requests)
+            await self._listen(requests)
 
     async def _cancel(self, requests: Requests, notification: Notification, body: bytes) -> None:
         """Cancel a request: a modern one by closing its stream, any other by saying so first."""
@@ -166,13 +171,10 @@ class HttpChannel:
                 post.cancel()
 
     async def _end_session(self, requests: Requests) -> None:
-        if self._session is None:
-            return
-        try:
-            async with asyncio.timeout(self._limits.shutdown):
-                await (await requests.send("DELETE", self._session_headers())).close()
-        except (MCPError, TimeoutError):
-            pass  # the server forgets the session by itself
+        if self._session is not None:
+            with suppress(MCPError, TimeoutError):  # the server forgets the session by itself
+                async with asyncio.timeout(self._limits.shutdown):
+                    await (await requests.send("DELETE", self._session_headers())).close()
 
     def _headers_of(self, request: Request) -> Mapping[str, str]:
         if is_modern(request.params):
@@ -247,10 +249,15 @@ class HttpChannel:
 
     # The GET stream of the handshake revisions
 
-    def _listen(self, requests: Requests) -> None:
+    async def _listen(self, requests: Requests) -> None:
+        """Open the stream, and wait a moment until it is: what a server asks before is lost with some."""
         if self._stream is not None:
             self._stream.cancel()
+        self._begun.clear()
         self._stream = asyncio.create_task(self._keep_listening(requests))
+        with suppress(TimeoutError):
+            async with asyncio.timeout(STREAM_OPENED):
+                await self._begun.wait()
 
     async def _keep_listening(self, requests: Requests) -> None:
         """Hear what belongs to no request, for as long as the server offers it; a stream that ends is opened anew,
@@ -265,6 +272,8 @@ class HttpChannel:
                 if not _passes(error):
                     return
                 reason = str(error)
+            finally:
+                self._begun.set()
             silent, pause = (0, FIRST_PAUSE) if heard else (silent + 1, min(pause * 2, LONGEST_PAUSE))
             await asyncio.sleep(pause if reader.retry is None else max(reader.retry / 1000, SHORTEST_PAUSE))
         self._warn(
@@ -276,6 +285,7 @@ class HttpChannel:
         """Whether anything was heard until the stream ended."""
         headers = self._session_headers()
         answer = await requests.send("GET", {"accept": "text/event-stream", **headers})
+        self._begun.set()
         heard = False
         try:
             async for message in self._messages(answer, None, headers, reader):
