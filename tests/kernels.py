@@ -28,7 +28,14 @@ ROOT = Path(__file__).parents[1]
 KERNELS = {"ipykernel7": None, "ipykernel6": "ipykernel==6.31.*"}
 """Kernelspec names -> what is installed for it in an environment of its own (None: the tests' own environment)."""
 
-EXTRA_KERNELS = {"ipykernel70": "ipykernel==7.0.*", "ipykernel73": "ipykernel==7.3.*"}
+EXTRA_KERNELS = {
+    "ipykernel629": "ipykernel==6.29.*",
+    "ipykernel630": "ipykernel==6.30.*",
+    "ipykernel70": "ipykernel==7.0.*",
+    "ipykernel71": "ipykernel==7.1.*",
+    "ipykernel72": "ipykernel==7.2.*",
+    "ipykernel73": "ipykernel==7.3.*",
+}
 """Tested too where `MCP_NOTEBOOK_TEST_KERNELS=all` is set."""
 
 
@@ -104,8 +111,12 @@ class Outcome:
     """What it printed."""
     data: list[dict[str, Any]] = field(default_factory=list)
     """What it displayed, and its result: MIME bundles."""
+    updates: list[dict[str, Any]] = field(default_factory=list)
+    """What was displayed in the place of something, in order: MIME bundles."""
     error: str = ""
     """The exception's name, a colon, its text."""
+    traceback: list[str] = field(default_factory=list)
+    """How the exception is shown."""
     idle: bool = False
     """Whether the kernel says that it is done with it."""
 
@@ -217,8 +228,11 @@ class Kernel:
                 outcome.text += content["text"]
             case "display_data" | "execute_result":
                 outcome.data.append(content["data"])
+            case "update_display_data":
+                outcome.updates.append(content["data"])
             case "error":
                 outcome.error = f"{content['ename']}: {content['evalue']}"
+                outcome.traceback = content["traceback"]
             case "execute_reply":
                 outcome.status = content["status"]
             case "status":

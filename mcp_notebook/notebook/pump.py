@@ -165,7 +165,7 @@ def _pump_7(kernel: Any) -> Pump:
 
 
 _PUMPS: dict[int, Callable[[Any], Pump]] = {6: _pump_6, 7: _pump_7}
-"""By ipykernel's major version. Tested: 6.31, 7.0, 7.3, 7.4."""
+"""By ipykernel's major version. Tested: 6.29 to 6.31, 7.0 to 7.4."""
 
 
 def pump_for(kernel: Any) -> Pump:
