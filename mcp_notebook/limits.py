@@ -54,6 +54,10 @@ class Limits:
     """How much of the end of a child's stderr is kept, to be quoted in errors."""
     call_events: int = 1000
     """How many events of one call are kept; older log lines give way, with a marker."""
+    kept: float = 3600.0
+    """How long a resumable call is kept for a client that is away, where its tool says nothing of it."""
+    kept_calls: int = 20_000
+    """How many resumable calls of one server are kept at once."""
     parked_calls: int = 1000
     """How many handlers of one server wait for clients to come back with answers (round trips)."""
     subscriptions: int = 10_000

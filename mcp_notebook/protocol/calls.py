@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal, TypeAlias
 
-from ..types import CallToolResult, LogMessage, Progress
-
 
 class CallState(StrEnum):
     """The state of a call, as the calling side knows it."""
@@ -56,7 +54,7 @@ TRANSITIONS: Mapping[CallState, Mapping[Occurrence, CallState]] = {
 TERMINAL = frozenset(state for state, ways in TRANSITIONS.items() if not ways)
 
 
-EventKind: TypeAlias = Literal["progress", "log", "question", "answer", "dropped", "outcome"]
+EventKind: TypeAlias = Literal["progress", "log", "note", "question", "answer", "dropped", "outcome"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +67,7 @@ class CallEvent:
 
     number: int
     kind: EventKind
-    data: Progress | LogMessage | CallToolResult | BaseException | int | Any
+    data: Any
 
 
 class CallLog:
@@ -106,6 +104,15 @@ class CallLog:
         else:
             self._kept.append(event)
         return event
+
+    def confirm(self, cursor: int) -> None:
+        """What came up to the event of that number has arrived, and need not be kept; questions are kept all the same,
+        since they may be unanswered."""
+        self._kept = [event for event in self._kept if event.number > cursor or event.kind == "question"]
+        while self._lines and self._lines[0].number <= cursor:
+            self._lines.popleft()
+        if self._progress is not None and self._progress.number <= cursor:
+            self._progress = None
 
     def since(self, cursor: int) -> list[CallEvent]:
         """What came after the event of that number, as far as it is kept; a marker stands first for what is not."""

@@ -33,9 +33,9 @@ class RequestMeta:
 
 
 def is_modern(params: dict[str, Any] | None) -> bool:
-    """Whether a request carries the metadata of a modern revision."""
+    """Whether a request carries the metadata of a modern revision, whole or not."""
     meta = (params or {}).get("_meta")
-    return isinstance(meta, dict) and VERSION in meta
+    return isinstance(meta, dict) and (VERSION in meta or CLIENT_CAPABILITIES in meta)
 
 
 def read(params: dict[str, Any] | None) -> RequestMeta:

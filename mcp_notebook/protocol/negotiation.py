@@ -84,9 +84,7 @@ def accept(params: dict[str, Any] | None, capabilities: ServerCapabilities, info
         opening = InitializeParams.model_validate(params or {})
     except ValidationError as error:
         raise ProtocolError(INVALID_PARAMS, f"Invalid params of 'initialize': {first_problem(error)}") from None
-    revision = ALL.get(opening.protocol_version, LATEST_HANDSHAKE)
-    if revision.era != "handshake":
-        revision = LATEST_HANDSHAKE
+    revision = agreed_revision(opening.protocol_version)
     return Profile(
         revision=revision,
         client=only(opening.capabilities, revision.client_capabilities),
@@ -94,6 +92,12 @@ def accept(params: dict[str, Any] | None, capabilities: ServerCapabilities, info
         client_info=opening.client_info,
         server_info=info,
     )
+
+
+def agreed_revision(proposed: Any) -> Revision:
+    """The revision that a server agrees on where a client's `initialize` proposes this one."""
+    revision = ALL.get(proposed, LATEST_HANDSHAKE) if isinstance(proposed, str) else LATEST_HANDSHAKE
+    return revision if revision.era == "handshake" else LATEST_HANDSHAKE
 
 
 def of_request(params: dict[str, Any] | None, capabilities: ServerCapabilities, info: Implementation) -> Profile:

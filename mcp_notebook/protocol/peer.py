@@ -20,6 +20,9 @@ from ..jsonrpc import (
     Response,
 )
 
+REPEATS = frozenset({"requests/resume"})
+"""Methods that may bear the id of a request still at work: they take its place (RR-4)."""
+
 
 @dataclass(slots=True, eq=False)
 class Outgoing:
@@ -131,6 +134,17 @@ class Peer:
         outgoing = self.outgoing[id] = Outgoing(Request(id, method, params))
         return outgoing
 
+    def adopt(self, request: Request) -> Outgoing:
+        """Wait for the answer to a request that has its id already, and may have been sent before."""
+        outgoing = self.outgoing.get(request.id)
+        if outgoing is None:
+            outgoing = self.outgoing[request.id] = Outgoing(request)
+        return outgoing
+
+    def drop(self, incoming: Incoming) -> None:
+        """Leave a request without an answer."""
+        self._finish(incoming)
+
     def abandon(self, outgoing: Outgoing) -> bool:
         """Stop waiting for an answer. False where it is no longer awaited."""
         return self.outgoing.pop(outgoing.id, None) is not None
@@ -179,7 +193,7 @@ class Peer:
         return True
 
     def _asked(self, request: Request) -> Event:
-        if request.id in self.incoming:
+        if request.id in self.incoming and request.method not in REPEATS:
             reason = f"request id {request.id!r} is in use"
             return Faulty(reason, ErrorResponse(request.id, INVALID_REQUEST, f"Invalid request: {reason}"))
         incoming = self.incoming[request.id] = Incoming(request)

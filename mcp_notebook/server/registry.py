@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..errors import ProtocolError, SchemaError
 from ..jsonrpc import INVALID_PARAMS
 from ..protocol.headers import Annotated, annotated
+from ..protocol.resuming import ResumeTerms
 from ..types import Prompt, ReadResourceResult, Resource, ResourceTemplate, Tool
 from .uri_template import UriTemplate
 
@@ -34,6 +35,8 @@ class Entry:
     """Whether its handler could ask the client something: it takes the running call."""
     headers: Annotated = field(default_factory=dict)
     """The arguments that HTTP headers repeat."""
+    resume: ResumeTerms | None = None
+    """What is promised to clients that can resume; None where it is not resumable."""
 
 
 _HOLDERS: dict[Kind, tuple[str, ...]] = {
@@ -56,9 +59,9 @@ class Registry:
     completions: dict[tuple[str, str], Complete] = field(default_factory=dict)
     _patterns: dict[str, UriTemplate] = field(default_factory=dict)
 
-    def add_tool(self, tool: Tool, run: Run, *, asks: bool = True) -> None:
+    def add_tool(self, tool: Tool, run: Run, *, asks: bool = True, resume: ResumeTerms | None = None) -> None:
         """Offer a tool; one of the same name is replaced."""
-        self._put(self.tools, tool.name, Entry(tool, run, asks, annotated(tool.input_schema)), "tools")
+        self._put(self.tools, tool.name, Entry(tool, run, asks, annotated(tool.input_schema), resume), "tools")
 
     def add_resource(self, resource: Resource, run: Run) -> None:
         """Offer a resource; one of the same URI is replaced."""

@@ -15,6 +15,7 @@ import anyio
 from ..errors import MCPError, SchemaError
 from ..limits import DEFAULT_LIMITS, Limits
 from ..protocol.metadata import SERVER_INFO
+from ..protocol.resuming import ResumeTerms
 from ..transports.base import Channel
 from ..types import (
     Annotations,
@@ -30,6 +31,7 @@ from ..types import (
 )
 from .completing import as_completer, from_schema
 from .context import Context
+from .delivery.kept import KeptCalls
 from .delivery.round_trip import Parking
 from .registry import Registry
 from .running import Handler, run_prompt, run_resource, run_tool
@@ -86,6 +88,7 @@ class Server:
         self.limits = limits
         self.registry = Registry(self._list_changed)
         self.parking = Parking(limits)
+        self.kept = KeptCalls(limits)
         self._sessions: weakref.WeakSet[ServerSession] = weakref.WeakSet()
         self._limiter = anyio.CapacityLimiter(limits.handler_threads)
 
@@ -132,6 +135,9 @@ class Server:
         icons: list[Icon] | None = None,
         meta: dict[str, Any] | None = None,
         structured: bool = True,
+        resumable: bool = False,
+        min_wait: int = 0,
+        max_wait: int | None = None,
     ) -> Callable[[F], F]: ...
     def tool(
         self,
@@ -146,6 +152,9 @@ class Server:
         icons: list[Icon] | None = None,
         meta: dict[str, Any] | None = None,
         structured: bool = True,
+        resumable: bool = False,
+        min_wait: int = 0,
+        max_wait: int | None = None,
     ) -> Any:
         """Offer a function as a tool: `@server.tool`, or `@server.tool(name=...)`.
 
@@ -164,6 +173,10 @@ class Server:
             icons: pictures for it.
             meta: its `_meta`.
             structured: whether results are told as data, too.
+            resumable: whether a client that can (capabilities `resumableRequests` and `streams`) may go away and come
+                back while the tool runs; what it says meanwhile is kept.
+            min_wait: seconds that such a client should stay away at least.
+            max_wait: seconds after which a call whose client stays away is given up; `Limits.kept` by default.
 
         Raises:
             SchemaError: no schema can be made of the signature, or the given one is none (JSC-3).
@@ -179,6 +192,9 @@ class Server:
                 icons=icons,
                 meta=meta,
                 structured=structured,
+                resumable=resumable,
+                min_wait=min_wait,
+                max_wait=max_wait,
             )
         signature = self._signature(function, name, input_schema)
         if not structured:
@@ -195,7 +211,8 @@ class Server:
             meta=meta,
         )
         asks = signature.context_parameter is not None
-        self.registry.add_tool(tool, functools.partial(run_tool, handler), asks=asks)
+        resume = ResumeTerms(min_wait, max_wait) if resumable else None
+        self.registry.add_tool(tool, functools.partial(run_tool, handler), asks=asks, resume=resume)
         return function
 
     def resource(

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from ..errors import MCPError, ProtocolError
+from ..errors import ConnectionLost, MCPError, ProtocolError
 from ..jsonrpc import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Notification, Request
+from ..protocol.extensions import RESUMING as DIALECTS
 from ..protocol.headers import check
 from ..protocol.metadata import is_modern
 from ..protocol.negotiation import accept, of_request
+from ..protocol.resuming import NUMBER, Dialect, ResumeTerms
 from ..protocol.revision import Profile
 from ..protocol.shaping import shape
 from ..transports.base import Channel
-from ..transports.connection import Connection
+from ..transports.connection import NO_ANSWER, Connection
 from ..types import InitializeResult, LoggingLevel, Result
 from ..types.problems import first_problem
 from ..types.requests import CallToolParams, Retryable
 from .context import Context
 from .delivery import Delivery
 from .delivery.direct import Direct
+from .delivery.kept import KeptCall, Superseded, Work, audit
 from .delivery.round_trip import RoundTrip, binding
 from .listening import Listener
 from .methods import METHODS
@@ -31,6 +35,9 @@ if TYPE_CHECKING:
     from .server import Server
 
 logger = logging.getLogger("mcp_notebook.server")
+RESUMING: Mapping[str, Dialect] = {
+    method: dialect for dialect in DIALECTS for method in (dialect.resume_method, dialect.status_method)
+}
 
 
 class ServerSession:
@@ -89,10 +96,11 @@ class ServerSession:
             raise ProtocolError(INVALID_REQUEST, "Nothing can be asked before 'initialize'.")
         else:
             profile = self._profile
+        if request.method in RESUMING and self._resumes(request.method, profile):
+            return await self._resume(request, RESUMING[request.method])
         if request.method not in METHODS or request.method not in profile.revision.client_requests:
             raise ProtocolError(METHOD_NOT_FOUND, f"Method not found: {request.method}")
-        result = await self._answer(request, profile)
-        return shape(profile.revision, request.method, result, self.server.about)
+        return await self._answer(request, profile)
 
     def on_notification(self, notification: Notification) -> None:
         if notification.method == "notifications/initialized":
@@ -117,7 +125,7 @@ class ServerSession:
         )
         return shape(self._profile.revision, "initialize", result, {})
 
-    async def _answer(self, request: Request, profile: Profile) -> Result:
+    async def _answer(self, request: Request, profile: Profile) -> Any:
         form, answer = METHODS[request.method]
         try:
             params = form.model_validate(request.params or {})
@@ -131,10 +139,19 @@ class ServerSession:
         async def work(delivery: Delivery) -> Result:
             return await answer(self, params, Context(self, profile, request.id, meta, delivery))
 
+        def shaped(result: Result) -> Any:
+            return shape(profile.revision, request.method, result, self.server.about)
+
+        async def kept(delivery: KeptCall) -> Any:
+            return shaped(await work(delivery))
+
+        terms = self._terms(params, profile)
+        if terms is not None:
+            return await self._keep(request, *terms, kept)
         try:
             if profile.revision.questions == "returned" and isinstance(params, Retryable) and self._may_ask(params):
-                return await self._round(request, params).round(direct, work, params.input_responses)
-            return await work(direct)
+                return shaped(await self._round(request, params).round(direct, work, params.input_responses))
+            return shaped(await work(direct))
         finally:
             direct.end()
 
@@ -145,6 +162,56 @@ class ServerSession:
         params = request.params or {}
         entry = self.server.registry.tools.get(params.get("name", "")) if request.method == "tools/call" else None
         check(request.headers, request.method, params, entry.headers if entry is not None else {})
+
+    # Calls that are kept for a client that may go and come back
+
+    def _terms(self, params: Any, profile: Profile) -> tuple[Dialect, ResumeTerms] | None:
+        """The draft that the client speaks, and what the tool promises, where both are there."""
+        if not isinstance(params, CallToolParams):
+            return None
+        entry = self.server.registry.tools.get(params.name)
+        if entry is None or entry.resume is None:
+            return None
+        for dialect in DIALECTS:
+            if getattr(profile.client, dialect.capability) is not None:
+                return dialect, entry.resume
+        return None
+
+    def _resumes(self, method: str, profile: Profile) -> bool:
+        return method in profile.revision.client_requests and (
+            getattr(profile.client, RESUMING[method].capability) is not None
+        )
+
+    async def _keep(self, request: Request, dialect: Dialect, terms: ResumeTerms, work: Work) -> Any:
+        call = self.server.kept.open(dialect, request.id, terms, self.principal)
+        announced = dialect.announce(call.policy)
+        await self.connection.notify(announced.method, announced.params, about=request.id)
+        call.start(work)
+        return await self._follow(call, request)
+
+    async def _resume(self, request: Request, dialect: Dialect) -> Any:
+        """Go on with a kept call, or tell how it stands."""
+        name, token = dialect.key(request.params)
+        if request.method == dialect.status_method:
+            call = self.server.kept.find(dialect, name, token, self.principal)
+            call.touch()
+            return dialect.status_result(call.policy, call.status())
+        call = self.server.kept.find(dialect, request.id if dialect.same_id else name, token, self.principal)
+        audit.info("%r is resumed", call)
+        return await self._follow(call, request)
+
+    async def _follow(self, call: KeptCall, request: Request) -> Any:
+        """What the call says from here on, in the way of the request that asks for it."""
+        number = ((request.params or {}).get("_meta") or {}).get(NUMBER)
+        after = number if isinstance(number, int) else 0
+        try:
+            return await call.follow(self.connection, request.id, after)
+        except (Superseded, ConnectionLost):
+            return NO_ANSWER
+        except asyncio.CancelledError:
+            if not self.connection.ended:
+                call.cancel()
+            raise
 
     def _round(self, request: Request, params: Retryable) -> RoundTrip:
         """The call that a request begins, or goes on with."""

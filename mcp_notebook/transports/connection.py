@@ -34,6 +34,10 @@ FLUSH = 1.0
 """Seconds that `close` gives to what is still being sent."""
 
 
+NO_ANSWER = object()
+"""What a handler gives where nothing is to be answered: somebody else has answered, or will."""
+
+
 class Handler(Protocol):
     """Whoever answers for this end."""
 
@@ -174,6 +178,21 @@ class Connection:
             if waiting.future.done() and not waiting.future.cancelled():
                 waiting.future.exception()  # it was told, or is overtaken by the error that is
 
+    async def ask(self, request: Request, *, about: RequestId | None = None) -> asyncio.Future[Any]:
+        """Send a request that keeps its own id, perhaps anew; give the future of its answer, which has no time limit.
+
+        Raises:
+            ConnectionLost: the connection has ended.
+        """
+        if self._ended:
+            raise self._loss()
+        outgoing = self._peer.adopt(request)
+        if outgoing.state is None:
+            now = self._loop.time()
+            outgoing.state = _Waiting(self._loop.create_future(), None, None, now, now, None)
+        await self.channel.send(request, about=about)
+        return outgoing.state.future
+
     async def notify(
         self, method: str, params: dict[str, Any] | None = None, *, about: RequestId | None = None
     ) -> None:
@@ -267,7 +286,11 @@ class Connection:
     async def _work(self, incoming: Incoming) -> None:
         self._question_begins()
         try:
-            reply = self._peer.answer(incoming, await self._handler.on_request(incoming.request))
+            result = await self._handler.on_request(incoming.request)
+            if result is NO_ANSWER:
+                self._peer.drop(incoming)
+                return
+            reply = self._peer.answer(incoming, result)
         except ProtocolError as error:
             reply = self._peer.refuse(incoming, error.code, error.message, error.data)
         except MCPError as error:  # its text is our own

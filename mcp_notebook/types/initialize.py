@@ -24,6 +24,8 @@ class _Capabilities(Model):
 class ClientCapabilities(_Capabilities):
     """What a client can do for its servers; each is an object, empty where there is nothing more to say."""
 
+    resumable_requests: dict[str, Any] | None = None
+    streams: dict[str, Any] | None = None
     roots: dict[str, Any] | None = None
     sampling: dict[str, Any] | None = None
     elicitation: dict[str, Any] | None = None

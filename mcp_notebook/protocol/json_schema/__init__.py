@@ -13,9 +13,10 @@ Source: SEP-1613; "JSON Schema Usage" of each revision (basic/index).
 from __future__ import annotations
 
 from .checking import Validator, check_schema
+from .problems import Problem
 from .reading import allowed_values, inlined, properties_of
 from .text import coerce_text
-from .words import Problem, describe
+from .words import describe
 
 __all__ = [
     "Problem",

@@ -1,8 +1,8 @@
 """The validators of `jsonschema`, bounded: no network, no endless or exponential work, no slow regular expressions.
 
 A schema comes from a peer, so it may refer to itself, nest without end, or bear a pattern that a backtracking engine
-never finishes. Each keyword that is applied costs steps; when those of one property of the root, or all of them, are
-used up, what is left of it goes unchecked (JSC-4).
+never finishes. Each keyword that is applied costs steps; when those for a property, or all of them, are used up, what
+is left of it goes unchecked (JSC-4).
 """
 
 from __future__ import annotations
@@ -13,67 +13,32 @@ import itertools
 import sys
 import types
 from collections.abc import Callable, Iterator
-from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any
 
-from ...errors import SchemaError
 from ...visible import quote
+from .dialects import DIALECTS
 from .formats import format_checker
+from .keywords import KEYWORDS, unchecked
+from .work import CURRENT, Unchecked, Work
 
-STEPS = 50_000
-"""How many keywords may be applied in one check; a step takes some microseconds."""
-FIELD_STEPS = 10_000
-"""How many of them one property of the root may use."""
-NESTING = 150
-"""How many keywords may be open within each other."""
-PATTERN_STEPS = 500
-"""What compiling one pattern counts for."""
-
-DIALECTS = {
-    "json-schema.org/draft/2020-12/schema": "Draft202012Validator",
-    "json-schema.org/draft/2019-09/schema": "Draft201909Validator",
-    "json-schema.org/draft-07/schema": "Draft7Validator",
-    "json-schema.org/draft-06/schema": "Draft6Validator",
-    "json-schema.org/draft-04/schema": "Draft4Validator",
-}
-"""The dialects that `$schema` may name (with http or https, with or without a final #), and their validators."""
-DEFAULT_DIALECT = "json-schema.org/draft/2020-12/schema"
-
-
-def dialect_of(schema: Any) -> str:
-    """The dialect a schema is written in, as a key of DIALECTS (JSC-1).
-
-    Raises:
-        SchemaError: it declares another one.
-    """
-    declared = schema.get("$schema", DEFAULT_DIALECT) if isinstance(schema, dict) else DEFAULT_DIALECT
-    name = declared.rstrip("#").removeprefix("https://").removeprefix("http://") if isinstance(declared, str) else ""
-    if name not in DIALECTS:
-        known = ", ".join(key.removeprefix("json-schema.org/").removesuffix("/schema") for key in DIALECTS)
-        raise SchemaError(
-            f"The JSON Schema dialect {quote(str(declared))} is not supported. Supported are {known}; "
-            "without '$schema' it is draft/2020-12.",
-            path="/$schema",
-        )
-    return name
+_Keyword = Callable[[Any, Any, Any, Any], Iterator[Any] | None]
 
 
 def errors_of(validator: Any, value: Any, limit: int) -> list[Any]:
     """What jsonschema finds wrong with a value, within the bounds: at most `limit` of its `ValidationError`s."""
     found: list[Any] = []
-    token = _work.set(_Work())
+    token = CURRENT.set(Work())
     try:
         found.extend(itertools.islice(_until_unchecked(validator.iter_errors(value)), limit))
     finally:
-        _work.reset(token)
+        CURRENT.reset(token)
     return found
 
 
 def _until_unchecked(errors: Iterator[Any]) -> Iterator[Any]:
     try:
         yield from errors
-    except _Unchecked:
+    except Unchecked:
         return
 
 
@@ -99,61 +64,21 @@ def metaschema_validator(dialect: str) -> Any:
     return make_validator(_validator_class(DIALECTS[dialect], False).META_SCHEMA, dialect)
 
 
-# Work
-
-
-class _Unchecked(Exception):
-    """What comes here cannot be checked within the bounds."""
-
-
-@dataclass(slots=True)
-class _Work:
-    steps: int = STEPS
-    field_steps: int = FIELD_STEPS
-    nesting: int = 0
-    in_field: bool = False
-
-    def spend(self, steps: int) -> None:
-        self.steps -= steps
-        self.field_steps -= steps
-        if self.steps < 0 or self.field_steps < 0 or self.nesting > NESTING:
-            raise _Unchecked
-
-    def field(self, errors: Iterator[Any]) -> Iterator[Any]:
-        """The errors of one property; one of the root has its own bound, and fails to be checked alone."""
-        if self.in_field:
-            yield from errors
-            return
-        self.in_field, self.field_steps = True, FIELD_STEPS
-        try:
-            yield from errors
-        except _Unchecked:
-            if self.steps < 0:
-                raise
-        finally:
-            self.in_field, self.field_steps = False, FIELD_STEPS
-
-
-_work: ContextVar[_Work] = ContextVar("_work")
-
-_Keyword = Callable[[Any, Any, Any, Any], Iterator[Any] | None]
-
-
 def _bounded(keyword: _Keyword) -> _Keyword:
     def apply(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
-        work = _work.get()
+        work = CURRENT.get()
         work.nesting += 1
         try:
             work.spend(1 + (_size(value) + _size(instance)) // 100)
             yield from keyword(validator, value, instance, schema) or ()
-        except (_Unchecked, GeneratorExit):
+        except (Unchecked, GeneratorExit):
             raise
         except Exception as error:
             # A schema too large to be checked itself may hold anything, and so may a value.
             from referencing.exceptions import Unresolvable
 
             if not isinstance(error, Unresolvable):
-                raise _Unchecked from error
+                raise Unchecked from error
             yield _unresolvable(value if isinstance(value, str) else error.ref)
         finally:
             work.nesting -= 1
@@ -174,9 +99,6 @@ def _unresolvable(reference: Any) -> Any:
     )
 
 
-# Classes
-
-
 @functools.cache
 def _formats() -> Any:
     return format_checker()
@@ -188,7 +110,7 @@ def _validator_class(name: str, names_by_pattern: bool) -> Any:
 
     jsonschema = _import_jsonschema()
     base = getattr(jsonschema, name)
-    own = {**_OWN, **({"unevaluatedProperties": _unchecked} if names_by_pattern else {})}
+    own = {**KEYWORDS, **({"unevaluatedProperties": unchecked} if names_by_pattern else {})}
     keywords = {**base.VALIDATORS, **{key: keyword for key, keyword in own.items() if key in base.VALIDATORS}}
     found = jsonschema.validators.extend(base, {key: _bounded(keyword) for key, keyword in keywords.items()})
     # The original `evolve` takes another class, without bounds, for a part of a schema that names a dialect.
@@ -225,113 +147,3 @@ def _import_jsonschema() -> Any:
     finally:
         if sys.modules.get(name) is stand_in:
             del sys.modules[name]
-
-
-# Keywords of our own: bounded per property, linear in time, or with an error for each name
-
-
-def _properties(validator: Any, properties: Any, instance: Any, schema: Any) -> Iterator[Any]:
-    if not validator.is_type(instance, "object"):
-        return
-    work = _work.get()
-    for name, part in properties.items():
-        if name in instance:
-            yield from work.field(validator.descend(instance[name], part, path=name, schema_path=name))
-
-
-def _required(validator: Any, required: Any, instance: Any, schema: Any) -> Iterator[Any]:
-    from jsonschema import ValidationError
-
-    if validator.is_type(instance, "object"):
-        for name in required:
-            if name not in instance:
-                yield ValidationError("is missing", path=[name])
-
-
-def _additional_properties(validator: Any, allowed: Any, instance: Any, schema: Any) -> Iterator[Any]:
-    from jsonschema import ValidationError
-
-    if not validator.is_type(instance, "object"):
-        return
-    known = schema.get("properties", {})
-    patterns = [_searcher(pattern) for pattern in schema.get("patternProperties", {})]
-    _work.get().spend(len(patterns) * len(instance) // 100)
-    for name, value in instance.items():
-        if name in known or any(found(name) for found in patterns):
-            continue
-        if allowed is False:
-            yield ValidationError("is not known here", path=[name])
-        else:
-            yield from validator.descend(value, allowed, path=name)
-
-
-def _pattern_properties(validator: Any, patterns: Any, instance: Any, schema: Any) -> Iterator[Any]:
-    if not validator.is_type(instance, "object"):
-        return
-    _work.get().spend(len(patterns) * len(instance) // 100)
-    for pattern, part in patterns.items():
-        matches = _searcher(pattern)
-        for name, value in instance.items():
-            if matches(name) and matches is not _anything:
-                yield from validator.descend(value, part, path=name, schema_path=pattern)
-
-
-def _unchecked(validator: Any, value: Any, instance: Any, schema: Any) -> None:
-    return None
-
-
-def _pattern(validator: Any, pattern: Any, instance: Any, schema: Any) -> Iterator[Any]:
-    from jsonschema import ValidationError
-
-    if validator.is_type(instance, "string") and not _searcher(pattern)(instance):
-        yield ValidationError("does not match")
-
-
-def _anything(text: str) -> bool:
-    return True
-
-
-@functools.lru_cache(maxsize=256)
-def _searcher(pattern: str) -> Callable[[str], bool]:
-    """Whether a pattern is found in a text, in linear time; one that needs backtracking is found in any."""
-    from pydantic_core import SchemaError as BadPattern
-    from pydantic_core import SchemaValidator, core_schema
-
-    _work.get().spend(PATTERN_STEPS)
-    try:
-        return SchemaValidator(core_schema.str_schema(pattern=pattern)).isinstance_python
-    except BadPattern:
-        return _anything
-
-
-def _unique_items(validator: Any, unique: Any, instance: Any, schema: Any) -> Iterator[Any]:
-    from jsonschema import ValidationError
-
-    if not unique or not validator.is_type(instance, "array"):
-        return
-    _work.get().spend(len(instance) // 10)
-    if len({_hashable(item) for item in instance}) < len(instance):
-        yield ValidationError("an item is given twice")
-
-
-def _hashable(value: Any) -> Any:
-    """A stand-in that is equal where JSON values are: 1 and 1.0, but not 1 and true."""
-    match value:
-        case bool():
-            return ("boolean", value)
-        case list():
-            return ("array", tuple(map(_hashable, value)))
-        case dict():
-            return ("object", frozenset((name, _hashable(part)) for name, part in value.items()))
-        case _:
-            return value
-
-
-_OWN: dict[str, Any] = {
-    "properties": _properties,
-    "required": _required,
-    "additionalProperties": _additional_properties,
-    "patternProperties": _pattern_properties,
-    "pattern": _pattern,
-    "uniqueItems": _unique_items,
-}

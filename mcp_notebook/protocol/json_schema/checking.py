@@ -5,11 +5,13 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from pydantic_core import PydanticSerializationError, from_json, to_json
+from pydantic_core import from_json, to_json
 
 from ...errors import SchemaError
-from .bounded import dialect_of, errors_of, make_validator, metaschema_validator
-from .words import Problem, problems_of, show
+from .bounded import errors_of, make_validator, metaschema_validator
+from .dialects import dialect_of
+from .problems import Problem, problems_of
+from .words import show
 
 _CACHED = 256 * 1024
 """Larger schemas (bytes of JSON) are compiled anew for each `Validator`."""
@@ -45,13 +47,13 @@ class Validator:
     def __init__(self, schema: Any) -> None:
         try:
             text = to_json(True if schema is None else schema)
-        except (PydanticSerializationError, ValueError) as error:
-            raise SchemaError(f"This schema cannot be written as JSON: {error}") from None
+        except ValueError as error:
+            raise _no_json(error) from None
         make = _compiled if len(text) <= _CACHED else _compiled.__wrapped__
         self._validator = make(text)
 
     def errors(self, value: Any, limit: int = 20) -> list[Problem]:
-        """What is wrong with a value; [] if nothing, or if it cannot be told within the bounds of `bounded`.
+        """What is wrong with a value; [] if nothing, or if it cannot be told within the bounds of `work`.
 
         Args:
             value: JSON data.
@@ -64,6 +66,13 @@ class Validator:
 
 @functools.lru_cache(maxsize=64)
 def _compiled(text: bytes) -> Any:
-    schema = from_json(text)
+    try:
+        schema = from_json(text)
+    except ValueError as error:  # it reads less deeply nested JSON than can be written
+        raise _no_json(error) from None
     check_schema(schema)
     return make_validator(schema, dialect_of(schema), names_by_pattern=b'"patternProperties"' in text)
+
+
+def _no_json(error: ValueError) -> SchemaError:
+    return SchemaError(f"This schema cannot be told as JSON: {error}")

@@ -28,10 +28,15 @@ REVISION = Revision(
             "prompts/get",
             "completion/complete",
             "logging/setLevel",
+            # The drafts for going on after a drop, where the client opts in.
+            "requests/resume",
+            "requests/getStatus",
+            "stream/resume",
+            "stream/poll",
         }
     ),
     server_requests=frozenset({"ping", "roots/list", "sampling/createMessage"}),
-    client_capabilities=frozenset({"experimental", "roots", "sampling"}),
+    client_capabilities=frozenset({"experimental", "roots", "sampling", "resumable_requests", "streams"}),
     server_capabilities=frozenset({"experimental", "logging", "prompts", "resources", "tools"}),
     needs={
         "tools/list": ("tools",),

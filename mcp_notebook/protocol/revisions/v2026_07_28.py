@@ -4,7 +4,19 @@ from dataclasses import replace
 
 from . import v2025_11_25 as before
 
-_GONE = frozenset({"initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"})
+_GONE = frozenset(
+    {
+        "initialize",
+        "ping",
+        "logging/setLevel",
+        "resources/subscribe",
+        "resources/unsubscribe",
+        "requests/resume",
+        "requests/getStatus",
+        "stream/resume",
+        "stream/poll",
+    }
+)
 
 REVISION = replace(
     before.REVISION,
@@ -12,7 +24,8 @@ REVISION = replace(
     era="modern",
     client_requests=(before.REVISION.client_requests - _GONE) | {"server/discover", "subscriptions/listen"},
     server_requests=before.REVISION.server_requests - {"ping"},
-    client_capabilities=(before.REVISION.client_capabilities - {"tasks"}) | {"extensions"},
+    client_capabilities=(before.REVISION.client_capabilities - {"tasks", "resumable_requests", "streams"})
+    | {"extensions"},
     server_capabilities=(before.REVISION.server_capabilities - {"tasks"}) | {"extensions"},
     omit={"tools/list": {"tools": {"__all__": {"execution"}}}},
     questions="returned",

@@ -1,0 +1,106 @@
+"""Going on with a request after a drop: what both drafts for it have in common, as data.
+
+A draft is a `Dialect`: how the policy is announced, how one resumes, how one asks for the status. The drafts themselves
+stand in `protocol/extensions`, one file each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, TypeAlias
+
+from ..jsonrpc import Notification, RequestId
+
+NUMBER = "mcp-notebook/number"
+"""The `_meta` key under which our own peers number the messages of a call, for transports without event ids (RR-10)."""
+
+WorkState: TypeAlias = Literal["processing", "completed", "failed"]
+"""Failed means that the response is an error; a tool's own error is completed (RR-9)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResumePolicy:
+    """What a server promises for one request. Waits are in seconds.
+
+    `token` is a secret (RR-11): it stands in no repr.
+    """
+
+    request_id: RequestId
+    token: str = field(repr=False)
+    min_wait: int = 0
+    """How long to wait before resuming or asking for the status."""
+    max_wait: int | None = None
+    """How long the server waits for either before it may give the request up; None: no promise."""
+    stream_id: str | None = None
+    """Where the draft has ids of its own for this."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeTerms:
+    """What a tool offers to clients that can resume: waits in whole seconds.
+
+    Args:
+        min_wait: how long a client should wait before it comes back.
+        max_wait: how long it may stay away before the call is given up; None: as long as `Limits.kept` says.
+    """
+
+    min_wait: int = 0
+    max_wait: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkStatus:
+    """How a resumable request stands."""
+
+    state: WorkState
+    pending: bool
+    """Whether messages wait for the client."""
+    asks: bool
+    """Whether a question of the server's is unanswered."""
+
+
+Call: TypeAlias = tuple[str, dict[str, Any]]
+"""A method and its parameters."""
+
+
+class Dialect(Protocol):
+    """One draft."""
+
+    capability: str
+    """The client capability that opts in, by its Python name."""
+    resume_method: str
+    status_method: str
+    same_id: bool
+    """Whether one resumes under the id of the original request (RR-4)."""
+
+    def announce(self, policy: ResumePolicy) -> Notification:
+        """What the server tells as soon as it knows that a request is resumable."""
+        ...
+
+    def read_policy(self, notification: Notification) -> ResumePolicy | None:
+        """The policy that a notification announces; None where it is another, or broken."""
+        ...
+
+    def resume(self, policy: ResumePolicy) -> Call:
+        """How the client goes on."""
+        ...
+
+    def ask_status(self, policy: ResumePolicy) -> Call:
+        """How the client asks how it stands."""
+        ...
+
+    def key(self, params: dict[str, Any] | None) -> tuple[RequestId | str | None, str | None]:
+        """What a resume or status request names: the request or stream (None: the message's own id), and the token."""
+        ...
+
+    def status_result(self, policy: ResumePolicy, status: WorkStatus) -> dict[str, Any]:
+        """The answer to the question for the status."""
+        ...
+
+    def read_status(self, raw: Any) -> WorkStatus | None:
+        """What such an answer says; None where it is broken."""
+        ...
+
+    def end(self, policy: ResumePolicy) -> Notification | None:
+        """What the server tells when all is said, where the draft has that."""
+        ...
