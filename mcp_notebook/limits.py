@@ -44,6 +44,14 @@ class Limits:
     """How many messages that belong to no request wait for a client to fetch them; the oldest give way."""
     keep_alive: float = 15.0
     """How long a stream may be silent before a comment shows that it is alive."""
+    connections: int = 2000
+    """How many connections one HTTP listener holds; more are cut."""
+    idle: float = 30.0
+    """How long a connection to an HTTP listener may stand idle, or take over the head of its next request."""
+    head: int = 64 * KiB
+    """The largest head of an HTTP request."""
+    stall: float = 60.0
+    """How long an HTTP client may read nothing of what waits for it before its connection is cut."""
     body: float = 30.0
     """How long the body of an HTTP request may take to come."""
     handler_threads: int = 64

@@ -41,6 +41,7 @@ from .uri_template import UriTemplate
 
 if TYPE_CHECKING:
     from ..transports.http.app import HttpApp
+    from .serving import HttpServing
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -399,7 +400,7 @@ class Server:
         self,
         *,
         path: str = "/mcp",
-        token: str | None = None,
+        token: str | Iterable[str] | None = None,
         allowed_hosts: Iterable[str] = (),
         allowed_origins: Iterable[str] = (),
         stream: bool = False,
@@ -408,16 +409,64 @@ class Server:
 
         Args:
             path: where the endpoint is.
-            token: a secret that every request must bear as `Authorization: Bearer …`.
+            token: a secret that every request must bear as `Authorization: Bearer …`, or several, of which each opens
+                what was begun with it.
             allowed_hosts: names that may stand in Host beside loopback's, for servers behind a proxy; "*" for any.
             allowed_origins: origins whose pages may ask, beside pages from loopback; "*" for any.
             stream: answer every request by SSE; by default only where there is more to say than the response.
+
+        Raises:
+            ValueError: a token is empty.
         """
         from ..transports.http.app import HttpApp
         from ..transports.http.guard import Guard
 
-        guard = Guard(hosts=frozenset(allowed_hosts), origins=frozenset(allowed_origins), token=token)
+        tokens = (token,) if isinstance(token, str) else tuple(token or ())
+        guard = Guard(hosts=frozenset(allowed_hosts), origins=frozenset(allowed_origins), tokens=tokens)
         return HttpApp(self.serve, path=path, guard=guard, stream=stream, limits=self.limits)
+
+    def serve_http(
+        self,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        path: str = "/mcp",
+        *,
+        token: bool | str | None = True,
+        allowed_hosts: Iterable[str] = (),
+        allowed_origins: Iterable[str] = (),
+        stream: bool = False,
+    ) -> HttpServing | None:
+        """Serve over HTTP: in a notebook beside the cells, in a script until Ctrl-C or SIGTERM.
+
+        Args:
+            host: the address to listen at; by default only this machine reaches it.
+            port: the port; 0 for any that is free.
+            path: where the endpoint is.
+            token: the secret that clients must bear; True makes one, None wants none.
+            allowed_hosts: names beside `host` that clients may call the server by; "*" for any.
+            allowed_origins: origins whose pages may ask, beside pages from loopback; "*" for any.
+            stream: answer every request by SSE; by default only where there is more to say than the response.
+
+        Returns:
+            In a notebook (`%load_ext mcp_notebook`) at once: where it is served, and how to stop it. In a script, None
+            in the end.
+
+        Raises:
+            MCPError: nothing can listen there, or an event loop runs here that this would block.
+            ValueError: the token is empty.
+        """
+        from .serving import serve
+
+        return serve(
+            self,
+            host=host,
+            port=port,
+            path=path,
+            token=token,
+            allowed_hosts=allowed_hosts,
+            allowed_origins=allowed_origins,
+            stream=stream,
+        )
 
     def serve_stdio(self) -> None:
         """Serve the client that started this process, over stdin and stdout, until it closes them.
