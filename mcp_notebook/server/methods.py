@@ -87,7 +87,7 @@ async def read_resource(session: ServerSession, params: ReadResourceParams, cont
 
 
 async def subscribe(session: ServerSession, params: ResourceParams, context: Context) -> Result:
-    if len(session.subscriptions) >= session.server.limits.subscriptions:
+    if len(session.subscriptions | {params.uri}) > session.server.limits.subscriptions:
         raise ProtocolError(INVALID_PARAMS, f"More than {session.server.limits.subscriptions} subscriptions.")
     session.subscriptions.add(params.uri)
     return Result()
