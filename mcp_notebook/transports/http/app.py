@@ -16,6 +16,7 @@ from ...jsonrpc import INVALID_REQUEST, PARSE_ERROR, InvalidMessage, Message, No
 from ...limits import DEFAULT_LIMITS, Limits
 from ...protocol.headers import VERSION_HEADER
 from ...protocol.metadata import is_modern, read
+from ...protocol.negotiation import agreed_revision
 from ...protocol.revisions import ALL, LATEST_MODERN, MODERN
 from ..base import Channel
 from .answers import Receive, Refusal, Scope, Send, send_bytes
@@ -55,7 +56,7 @@ class HttpApp:
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         self._serve = serve
-        self._path = path.rstrip("/") or "/"
+        self._path = f"/{path.strip('/')}"
         self._guard = guard or Guard()
         self._stream = stream
         self._limits = limits
@@ -95,7 +96,7 @@ class HttpApp:
     async def _handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         if (scope["path"].rstrip("/") or "/") != self._path:
             raise Refusal(404, INVALID_REQUEST, f"There is nothing here; the MCP endpoint is at {self._path}.")
-        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        headers = _headers(scope)
         principal = self._guard.admit(headers)
         if self._open >= self._limits.streams:
             raise Refusal(503, INVALID_REQUEST, "Too many requests at once; try again later.")
@@ -125,12 +126,11 @@ class HttpApp:
             raise Refusal(415, INVALID_REQUEST, "The body must be JSON: Content-Type: application/json.")
         if not (_accepted(headers, "application/json") or _accepted(headers, "text/event-stream")):
             raise Refusal(406, INVALID_REQUEST, "Accept must list application/json and text/event-stream.")
-        messages = _messages(await self._body(headers, receive))
-        first = messages[0]
-        if len(messages) == 1 and isinstance(first, (Request, Notification)) and _modern(first, headers):
-            await self._post_modern(first, headers, principal, receive, send)
+        found = _loaded(await self._body(headers, receive))
+        if isinstance(found, (Request, Notification)) and _modern(found, headers):
+            await self._post_modern(found, headers, principal, receive, send)
         else:
-            await self._post_to_session(messages, headers, principal, receive, send)
+            await self._post_to_session(found, headers, principal, receive, send)
 
     async def _post_modern(
         self,
@@ -148,7 +148,7 @@ class HttpApp:
         except ProtocolError as error:
             raise Refusal(400, error.code, error.message, data=error.data, id=message.id) from None
         message.headers = headers
-        exchange = Exchange([message.id])
+        exchange = Exchange([message.id], self._forms(headers))
         channel = RequestChannel(message, exchange)
         self._start(channel, principal)
         try:
@@ -159,24 +159,26 @@ class HttpApp:
                 statuses=revision.http_statuses,
                 keep_alive=self._limits.keep_alive,
                 on_gone=channel.cancel,
-                forms=self._forms(headers),
             )
         finally:
             channel.end()
 
     async def _post_to_session(
         self,
-        messages: list[Message],
+        found: Message | list[Message],
         headers: Mapping[str, str],
         principal: str | None,
         receive: Receive,
         send: Send,
     ) -> None:
-        opens = any(isinstance(message, Request) and message.method == "initialize" for message in messages)
-        if opens and len(messages) > 1:
-            raise Refusal(400, INVALID_REQUEST, "'initialize' must come alone.")
-        session = self._new_session(principal) if opens else self._session(headers, principal)
         _check_version(headers)
+        messages = found if isinstance(found, list) else [found]
+        opening = next((one for one in messages if isinstance(one, Request) and one.method == "initialize"), None)
+        if opening is not None and isinstance(found, list):
+            raise Refusal(400, INVALID_REQUEST, "'initialize' must come alone.")
+        session = self._session(headers, principal) if opening is None else self._new_session(opening, principal)
+        if isinstance(found, list) and not session.revision.batches:
+            raise Refusal(400, INVALID_REQUEST, f"Protocol revision {session.revision.name} has no batches.")
         ids = [message.id for message in messages if isinstance(message, Request)]
         if session.busy(ids) or len(set(ids)) < len(ids):
             raise Refusal(400, INVALID_REQUEST, "A request id is in use already.")
@@ -184,18 +186,17 @@ class HttpApp:
             session.deliver(messages, None, ids)
             await send_bytes(send, 202)
             return
-        exchange = Exchange(ids)
+        exchange = Exchange(ids, self._forms(headers))
         session.deliver(messages, exchange, ids)
         session.streaming += 1
         try:
             await exchange.answer(
                 send,
                 receive,
-                headers=((SESSION_HEADER.encode(), session.id.encode()),) if opens else (),
+                headers=((SESSION_HEADER.encode(), session.id.encode()),) if opening is not None else (),
                 statuses={},
                 keep_alive=self._limits.keep_alive,
                 on_gone=lambda: None,
-                forms=self._forms(headers),
             )
         finally:
             session.streaming -= 1
@@ -242,9 +243,10 @@ class HttpApp:
             raise Refusal(404, INVALID_REQUEST, "There is no such session (any more). Initialize anew.")
         return session
 
-    def _new_session(self, principal: str | None) -> SessionChannel:
+    def _new_session(self, opening: Request, principal: str | None) -> SessionChannel:
         self._evict()
-        session = SessionChannel(self._limits, principal)
+        revision = agreed_revision((opening.params or {}).get("protocolVersion"))
+        session = SessionChannel(self._limits, principal, revision)
         self._sessions[session.id] = session
         self._start(session, principal)
         return session
@@ -277,17 +279,28 @@ class HttpApp:
         task.add_done_callback(self._serving.discard)
 
 
-def _messages(body: bytes) -> list[Message]:
+def _headers(scope: Scope) -> dict[str, str]:
+    """The headers by name in lower case. Values of one that comes several times are joined, so that nobody on the way
+    can have read another of them than we do."""
+    headers: dict[str, str] = {}
+    for raw_name, raw_value in scope["headers"]:
+        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return headers
+
+
+def _loaded(body: bytes) -> Message | list[Message]:
+    """A message, or a batch of them."""
     try:
-        loaded = load(body)
+        found = load(body)
     except InvalidMessage as error:
         raise Refusal(400, error.code, _invalid(error), id=error.id) from None
-    if not isinstance(loaded, list):
-        return [loaded]
-    for message in loaded:
+    if not isinstance(found, list):
+        return found
+    for message in found:
         if isinstance(message, InvalidMessage):
             raise Refusal(400, message.code, _invalid(message), id=message.id)
-    return [message for message in loaded if not isinstance(message, InvalidMessage)]
+    return [message for message in found if not isinstance(message, InvalidMessage)]
 
 
 def _invalid(error: InvalidMessage) -> str:

@@ -7,10 +7,12 @@ import secrets
 import time
 from collections import deque
 from collections.abc import Iterable
+from typing import Any
 
 from ...errors import ConnectionLost
 from ...jsonrpc import ErrorResponse, Message, Notification, Request, RequestId, Response
 from ...limits import Limits
+from ...protocol.revision import Revision
 from ..base import Receiver
 from .answers import EVENT_STREAM, Receive, Send
 from .exchange import Exchange, event
@@ -20,9 +22,10 @@ class SessionChannel:
     """The channel of one session. What is said about a request goes out on that request's own POST; what belongs to
     none waits in an outbox for the client's GET stream. Each message goes out once (SSE-5)."""
 
-    def __init__(self, limits: Limits, principal: str | None) -> None:
+    def __init__(self, limits: Limits, principal: str | None, revision: Revision) -> None:
         self.id = secrets.token_urlsafe(32)
         self.principal = principal
+        self.revision = revision
         self.used = time.monotonic()
         """When the client last asked something, in seconds."""
         self.streaming = 0
@@ -48,9 +51,10 @@ class SessionChannel:
             raise ConnectionLost("The client has ended its session.")
         id = message.id if isinstance(message, (Response, ErrorResponse)) else about
         exchange = self._exchanges.get(id) if id is not None else None
-        if exchange is not None:
+        answers = isinstance(message, (Response, ErrorResponse))
+        if exchange is not None and not exchange.gone and (answers or exchange.forms.stream):
             await exchange.put(message)
-        elif isinstance(message, (Request, Notification)):
+        elif not answers:  # an answer that nobody waits for any more falls away
             self._outbox.append(message)
             self._news.set()
 
@@ -79,6 +83,8 @@ class SessionChannel:
                 self._early.append(message)
             else:
                 self._receiver.received(message)
+            if isinstance(message, Notification) and message.method == "notifications/cancelled":
+                self._withdrawn((message.params or {}).get("requestId"))
 
     def answered(self, ids: Iterable[RequestId]) -> None:
         """The POST of these requests is over."""
@@ -96,16 +102,16 @@ class SessionChannel:
             await send({"type": "http.response.start", "status": 200, "headers": list(EVENT_STREAM)})
             await send({"type": "http.response.body", "body": b": \n\n", "more_body": True})
             while self._reader is reader and not self.ended:
-                await self._send_news(send, keep_alive)
+                await self._send_news(send, reader, keep_alive)
             await send({"type": "http.response.body", "body": b""})
         finally:
             self.streaming -= 1
             self.used = time.monotonic()
             watch.cancel()
 
-    async def _send_news(self, send: Send, keep_alive: float) -> None:
+    async def _send_news(self, send: Send, reader: object, keep_alive: float) -> None:
         self._news.clear()
-        while self._outbox:
+        while self._outbox and self._reader is reader:
             body = event(self._outbox.popleft())
             await send({"type": "http.response.body", "body": body, "more_body": True})
         try:
@@ -113,6 +119,11 @@ class SessionChannel:
                 await self._news.wait()
         except TimeoutError:
             await send({"type": "http.response.body", "body": b": \n\n", "more_body": True})
+
+    def _withdrawn(self, id: Any) -> None:
+        exchange = self._exchanges.get(id) if isinstance(id, (str, int)) else None
+        if exchange is not None:
+            exchange.withdraw(id)
 
     async def _until_gone(self, receive: Receive, reader: object) -> None:
         while (await receive())["type"] != "http.disconnect":

@@ -27,10 +27,12 @@ class Forms:
 class Exchange:
     """What is said about the requests of one POST, in order, until each is answered."""
 
-    def __init__(self, ids: Collection[RequestId]) -> None:
+    def __init__(self, ids: Collection[RequestId], forms: Forms) -> None:
+        self.forms = forms
+        self.gone = False
+        """Whether nobody hears it any more."""
         self._unanswered = set(ids)
         self._queue: asyncio.Queue[Message | None] = asyncio.Queue(WAITING)
-        self._gone = False
 
     async def put(self, message: Message) -> None:
         """Say something. Waits while the client reads slowly.
@@ -38,7 +40,7 @@ class Exchange:
         Raises:
             ConnectionLost: the client has gone.
         """
-        if self._gone:
+        if self.gone:
             raise ConnectionLost("The client has closed the stream of this request.")
         await self._queue.put(message)
 
@@ -51,7 +53,6 @@ class Exchange:
         statuses: Mapping[int, int],
         keep_alive: float,
         on_gone: Callable[[], None],
-        forms: Forms,
     ) -> None:
         """Answer the POST.
 
@@ -61,24 +62,22 @@ class Exchange:
             statuses: JSON-RPC error code -> HTTP status, where an error is all there is to say.
             keep_alive: seconds of silence after which a comment shows that the stream is alive.
             on_gone: called where the client goes before the end.
-            forms: which forms the answer may have.
         """
         watch = _Watch(receive, lambda: self._leave(on_gone))
         try:
             first = await self._first(watch)
             if first is None:
-                if not watch.saw_it_go:
-                    await Refusal(503, INTERNAL_ERROR, "The server is closing.").send(send)
+                await self._nothing(watch, send, headers)
                 return
             status = statuses.get(first.code, 200) if isinstance(first, ErrorResponse) else 200
-            if (forms.json or status != 200) and self._ends(first):
+            if (self.forms.json or status != 200) and self._ends(first):
                 await send_bytes(send, status, dump(first), (JSON, *headers))
-            elif forms.stream:
+            elif self.forms.stream:
                 await self._stream(first, send, headers, keep_alive, watch)
             else:
-                await self._only_the_end(first, send, headers)
+                await self._only_the_ends(first, send, headers)
         finally:
-            self._gone = True
+            self.gone = True
             watch.stop()
 
     async def _first(self, watch: _Watch) -> Message | None:
@@ -115,18 +114,35 @@ class Exchange:
             except TimeoutError:
                 await send({"type": "http.response.body", "body": b": \n\n", "more_body": True})
 
-    async def _only_the_end(self, message: Message, send: Send, headers: Collection[Header]) -> None:
-        """For a client that takes JSON only: notifications fall away."""
-        while not self._ends(message):
-            following = await self._queue.get()
-            if following is None:
-                return
-            message = following
-        await send_bytes(send, 200, dump(message), (JSON, *headers))
+    async def _only_the_ends(self, first: Message, send: Send, headers: Collection[Header]) -> None:
+        """For a client that takes JSON only: notifications fall away, and several responses are one array."""
+        message: Message | None = first
+        bodies = []
+        while message is not None:
+            if isinstance(message, (Response, ErrorResponse)):
+                bodies.append(dump(message))
+            message = None if self._ends(message) else await self._queue.get()
+        body = bodies[0] if len(bodies) == 1 else b"[" + b",".join(bodies) + b"]"
+        await send_bytes(send, 200, body, (JSON, *headers))
+
+    async def _nothing(self, watch: _Watch, send: Send, headers: Collection[Header]) -> None:
+        """The requests came to an end before anything was said."""
+        if watch.saw_it_go:
+            return
+        if self._unanswered:
+            await Refusal(503, INTERNAL_ERROR, "The session or the server is closing.").send(send)
+        else:  # they were cancelled, and cancelled requests have no answer
+            await send_bytes(send, 200, b"", (*EVENT_STREAM, *headers))
+
+    def withdraw(self, id: RequestId) -> None:
+        """A request was cancelled, so there will be no answer to it."""
+        self._unanswered.discard(id)
+        if not self._unanswered:
+            self.end()
 
     def end(self) -> None:
         """Nothing more is said, answered or not."""
-        self._gone = True
+        self.gone = True
         while not self._queue.empty():  # whoever waits to put something must not wait for ever
             self._queue.get_nowait()
         self._queue.put_nowait(None)

@@ -22,12 +22,17 @@ class Guard:
         hosts: names that may stand in Host (without port) beside the loopback ones, for servers behind a proxy;
             "*" allows any.
         origins: origins (`https://example.org`) whose pages may ask, beside pages from loopback; "*" allows any.
-        token: a secret that every request must bear as `Authorization: Bearer …`; None for none.
+        tokens: secrets of which every request must bear one as `Authorization: Bearer …`; where there are none, none is
+            needed. What is kept for one is not given to another.
     """
 
     hosts: frozenset[str] = frozenset()
     origins: frozenset[str] = frozenset()
-    token: str | None = field(default=None, repr=False)
+    tokens: tuple[str, ...] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        if not all(self.tokens):
+            raise ValueError("An empty token protects nothing. Give one, or none at all: token=None.")
 
     def admit(self, headers: Mapping[str, str]) -> str | None:
         """Let a request in, and say who asks: a digest of its token, None where there are no tokens.
@@ -54,17 +59,18 @@ class Guard:
             return False
 
     def _principal(self, authorization: str) -> str | None:
-        if self.token is None:
+        if not self.tokens:
             return None
         kind, _, given = authorization.partition(" ")
-        if kind.lower() != "bearer" or not hmac.compare_digest(given.strip().encode(), self.token.encode()):
+        secret = given.strip().encode() if kind.lower() == "bearer" else b""
+        if not any(hmac.compare_digest(secret, token.encode()) for token in self.tokens):
             raise Refusal(
                 401,
                 INVALID_REQUEST,
                 "This server wants its token: 'Authorization: Bearer …'.",
                 headers=((b"www-authenticate", b"Bearer"),),
             )
-        return hashlib.sha256(self.token.encode()).hexdigest()[:16]
+        return hashlib.sha256(secret).hexdigest()[:16]
 
 
 def _hostname(host: str) -> str:

@@ -258,7 +258,8 @@ def _make_client(host: str, options: HttpOptions, limits: Limits) -> httpx2.Asyn
         proxy=options.proxy,
         auth=options.auth,
         timeout=httpx2.Timeout(None, connect=limits.connect),
-        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=32),
+        # Servers commonly let a connection go after five idle seconds; one that is just going must not be used.
+        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=32, keepalive_expiry=3.0),
         trust_env=host not in LOOPBACK,  # what runs here is not reached through the environment's proxy
     )
 
