@@ -19,13 +19,17 @@ _OVERTAKEN = {
     "notifications/tools/list_changed": ("tools/list",),
     "notifications/prompts/list_changed": ("prompts/list",),
     "notifications/resources/list_changed": ("resources/list", "resources/templates/list"),
+    "notifications/resources/updated": (),  # of one resource only
 }
+"""Notifications -> the methods whose results they overtake, all of them."""
 
 
 class ResultCache:
     """Results of one connection, by method and parameters."""
 
     def __init__(self) -> None:
+        self.age = 0
+        """How many notifications have overtaken something. A result that was asked for at another age is not kept."""
         self._kept: dict[tuple[str, bytes], tuple[float, Any]] = {}
 
     def get(self, method: str, params: dict[str, Any]) -> Any:
@@ -33,10 +37,10 @@ class ResultCache:
         expires, result = self._kept.get(_key(method, params), (0.0, None))
         return result if time.monotonic() < expires else None
 
-    def put(self, method: str, params: dict[str, Any], result: Any) -> None:
-        """Keep a result for as long as it says; one that says nothing is not kept."""
+    def put(self, method: str, params: dict[str, Any], result: Any, age: int) -> None:
+        """Keep a result for as long as it says; one that says nothing, or was asked for at another age, is not kept."""
         ttl = result.get("ttlMs") if isinstance(result, dict) else None
-        if not isinstance(ttl, (int, float)) or isinstance(ttl, bool) or ttl <= 0:
+        if not isinstance(ttl, (int, float)) or isinstance(ttl, bool) or ttl <= 0 or age != self.age:
             return
         if len(self._kept) >= ENTRIES:
             del self._kept[next(iter(self._kept))]
@@ -44,11 +48,14 @@ class ResultCache:
 
     def overtaken(self, notification: Notification) -> None:
         """Forget what a notification says has changed."""
+        overtaken = _OVERTAKEN.get(notification.method)
+        if overtaken is None:
+            return
+        self.age += 1
         if notification.method == "notifications/resources/updated":
             self._kept.pop(_key("resources/read", {"uri": (notification.params or {}).get("uri")}), None)
-        for method in _OVERTAKEN.get(notification.method, ()):
-            for key in [key for key in self._kept if key[0] == method]:
-                del self._kept[key]
+        for key in [key for key in self._kept if key[0] in overtaken]:
+            del self._kept[key]
 
 
 def _key(method: str, params: dict[str, Any]) -> tuple[str, bytes]:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..errors import ConnectionLost, MCPError
+from ..errors import ConnectionLost, MCPError, RequestTimeout
 from ..jsonrpc import Notification, RequestId
 from ..protocol.metadata import SUBSCRIPTION_ID
 from ..types import SubscriptionFilter
 
 REOPENED = 10
-"""How often a subscription that the server let go is opened anew, with a growing pause."""
-LONGEST_PAUSE = 30.0
+"""How often in a row a subscription that the server let go is opened anew, with a growing pause."""
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
+"""Seconds between two attempts. A subscription that lasted longer than the latter begins to count anew."""
 
 Listen = Callable[[dict[str, Any], Callable[[RequestId], None]], Awaitable[Any]]
 """Makes the request: its parameters, and whom to tell its id."""
@@ -30,10 +32,11 @@ class _Subscription:
 
 @dataclass(eq=False)
 class Listening:
-    """The open subscriptions of one connection."""
+    """The open subscriptions of one connection. `patience` is how many seconds the server may take to agree to one."""
 
     listen: Listen
     on_fault: Callable[[str], None]
+    patience: float
     _open: set[_Subscription] = field(default_factory=set)
     _of_resources: dict[str, _Subscription] = field(default_factory=dict)
 
@@ -47,10 +50,13 @@ class Listening:
             self._of_resources[uri] = self._start(SubscriptionFilter(resource_subscriptions=[uri]))
         subscription = self._of_resources[uri]
         try:
-            await asyncio.shield(subscription.acknowledged)
-        except MCPError:
-            self._of_resources.pop(uri, None)
-            raise
+            async with asyncio.timeout(self.patience):
+                await asyncio.shield(subscription.acknowledged)
+        except TimeoutError:
+            await self.unsubscribe(uri)
+            raise RequestTimeout(
+                f"The server did not agree to a subscription within {self.patience:g} s.", seconds=self.patience
+            ) from None
 
     async def unsubscribe(self, uri: str) -> None:
         """No longer hear of them."""
@@ -81,23 +87,28 @@ class Listening:
     async def _keep(self, subscription: _Subscription) -> None:
         """Hold a subscription open; where the server lets it go, open it anew, for a while."""
         try:
-            for attempt in range(REOPENED):
+            attempt, why = 0, "it ends at once"
+            while attempt < REOPENED:
+                began = time.monotonic()
                 try:
                     await self.listen({"notifications": subscription.wanted.wire()}, _note_id(subscription))
-                except ConnectionLost:
-                    return
                 except MCPError as error:
                     if not subscription.acknowledged.done():
                         self.on_fault(f"changes are not told: {error}")
                         subscription.acknowledged.set_exception(error)
                         return
-                await asyncio.sleep(min(2.0**attempt, LONGEST_PAUSE))
+                    why = str(error)
+                pause = min(FIRST_PAUSE * 2.0**attempt, LONGEST_PAUSE)
+                attempt = 0 if time.monotonic() - began > LONGEST_PAUSE else attempt + 1
+                await asyncio.sleep(pause)
+            self.on_fault(f"changes are no longer told, as the server let go of the subscription again and again: {why}")
         finally:
             self._open.discard(subscription)
-            if subscription.acknowledged.done() and not subscription.acknowledged.cancelled():
-                subscription.acknowledged.exception()  # seen
-            else:
-                subscription.acknowledged.cancel()
+            for uri in [uri for uri, one in self._of_resources.items() if one is subscription]:
+                del self._of_resources[uri]
+            if not subscription.acknowledged.done():
+                subscription.acknowledged.set_exception(ConnectionLost("The connection ended before the server agreed."))
+            subscription.acknowledged.exception()  # seen
 
 
 def _note_id(subscription: _Subscription) -> Callable[[RequestId], None]:

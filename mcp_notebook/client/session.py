@@ -85,7 +85,7 @@ class ClientSession:
         self._profile: Profile | None = None
         self._meta: dict[str, Any] | None = None
         self._cache = ResultCache()
-        self._listening = Listening(self._listen, self.on_fault)
+        self._listening = Listening(self._listen, self.on_fault, limits.request)
 
     @property
     def profile(self) -> Profile:
@@ -145,13 +145,13 @@ class ClientSession:
             kept = self._cache.get(method, params)
             if kept is not None:
                 return kept
-        sent = params
+        sent, age = params, self._cache.age
         for number in range(self._limits.rounds):
             raw = await self._once(method, sent, timeout=timeout, total=total, on_progress=on_progress)
             kind = raw.get("resultType", "complete") if isinstance(raw, dict) else "complete"
             if kind == "complete":
                 if keeps and number == 0:
-                    self._cache.put(method, params, raw)
+                    self._cache.put(method, params, raw, age)
                 return raw
             if kind not in revision.result_types or method not in RETRYABLE:
                 raise InvalidResult(f"The server answered {method!r} with a result of type {str(kind)[:80]!r}.")
@@ -183,19 +183,19 @@ class ClientSession:
             )
 
         mirrored = method == "tools/call" and self.profile.revision.headers
+        agreed = self._profile
         try:
             return await send(await self._tool_headers(params, False) if mirrored else None)
         except SessionExpired:
-            await self._renew()
+            await self._renew(agreed)
             return await send(None)
         except ProtocolError as error:
             if not mirrored or error.code != HEADER_MISMATCH:
                 raise
             return await send(await self._tool_headers(params, True))
 
-    async def _renew(self) -> None:
-        """Open a new session in place of one that the server has forgotten."""
-        seen = self._profile
+    async def _renew(self, seen: Profile | None) -> None:
+        """Open a new session in place of one that the server has forgotten, which began with this agreement."""
         async with self._renewing:
             if self._profile is not seen or seen is None:
                 return  # another request did it meanwhile
