@@ -260,15 +260,19 @@ def test_a_job_that_the_wait_did_not_come_to_is_told_so(runtime: Runtime) -> Non
 def test_an_interrupted_job_ends_the_wait(runtime: Runtime, wait: Any, raised: type[BaseException]) -> None:
     heard: list[BaseException] = []
 
+    def ask() -> None:  # as ipykernel's `input()` looks for interrupts
+        for _ in range(1000):
+            time.sleep(0.01)
+
     async def another() -> None:
         try:
-            await runtime.on_main(lambda: time.sleep(10))
+            await runtime.on_main(ask)
         except NobodyWaiting as error:
             heard.append(error)
 
     work = Work(runtime)
     asking = runtime.submit(begun_late(another))
-    with after(0.5, interrupt), pytest.raises(raised):
+    with soon(), after(0.5, interrupt), pytest.raises(raised):
         wait(runtime, runtime.submit(work()))
     assert work.cancelled.wait(5)
     asking.result(5)
