@@ -101,13 +101,17 @@ class Listening:
                 pause = min(FIRST_PAUSE * 2.0**attempt, LONGEST_PAUSE)
                 attempt = 0 if time.monotonic() - began > LONGEST_PAUSE else attempt + 1
                 await asyncio.sleep(pause)
-            self.on_fault(f"changes are no longer told, as the server let go of the subscription again and again: {why}")
+            self.on_fault(
+                f"changes are no longer told, as the server let go of the subscription again and again: {why}"
+            )
         finally:
             self._open.discard(subscription)
             for uri in [uri for uri, one in self._of_resources.items() if one is subscription]:
                 del self._of_resources[uri]
             if not subscription.acknowledged.done():
-                subscription.acknowledged.set_exception(ConnectionLost("The connection ended before the server agreed."))
+                subscription.acknowledged.set_exception(
+                    ConnectionLost("The connection ended before the server agreed.")
+                )
             subscription.acknowledged.exception()  # seen
 
 
