@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
+import anyio
 import anyio.from_thread
 from pydantic import ValidationError
 
@@ -29,6 +31,7 @@ from ..types import (
 )
 from ..types.problems import first_problem
 from .delivery import Delivery
+from .delivery.giving_way import GivingWay
 from .elicitation_schema import elicitation_schema, parse_answer
 
 if TYPE_CHECKING:
@@ -234,9 +237,15 @@ class Context:
             return self.profile.log_level
         return self._session.level
 
-    def blocking(self) -> Context:
-        """The same for a handler in a worker thread: its methods block instead of being awaited."""
-        return _Blocking(self)
+    def blocking(self, places: anyio.CapacityLimiter) -> Context:
+        """The same for a handler in a worker thread: its methods block instead of being awaited.
+
+        Args:
+            places: one of these the handler holds; while it waits for an answer, there is one more.
+        """
+        context = copy.copy(self)
+        context._delivery = GivingWay(self._delivery, places)
+        return _Blocking(context)
 
 
 class _Blocking(Context):

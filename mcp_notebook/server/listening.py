@@ -5,6 +5,7 @@ Source: "Subscriptions" (basic/patterns/subscriptions) of 2026-07-28.
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,8 @@ class Listener:
 
     id: RequestId
     wanted: SubscriptionFilter
+    task: asyncio.Task[Any] | None
+    """What works on the request."""
 
     def wants_list(self, kind: str) -> bool:
         """Whether it wants to hear that a list ("tools", "prompts" or "resources") changed."""
@@ -44,7 +47,7 @@ async def listen(session: ServerSession, params: ListenParams, context: Context)
     limit = session.server.limits.subscriptions
     if len(wanted.resource_subscriptions or ()) + len(session.listeners) > limit:
         raise ProtocolError(INVALID_PARAMS, f"More than {limit} subscriptions.")
-    listener = Listener(context.request_id, wanted)
+    listener = Listener(context.request_id, wanted, asyncio.current_task())
     acknowledged = listener.marked({"notifications": wanted.wire()})
     await session.connection.notify("notifications/subscriptions/acknowledged", acknowledged, about=context.request_id)
     session.listeners.add(listener)

@@ -40,7 +40,7 @@ class Handler:
                 values[name] = context
             return await self.function(**values)
         if name is not None:
-            values[name] = context.blocking()
+            values[name] = context.blocking(self.limiter)
         work = functools.partial(self.function, **values)
         value = await anyio.to_thread.run_sync(work, limiter=self.limiter, abandon_on_cancel=True)
         return await value if inspect.isawaitable(value) else value

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from .server import Server
 
 logger = logging.getLogger("mcp_notebook.server")
+FAREWELL = 0.5
+"""Seconds in which subscriptions are ended in good order."""
 RESUMING: Mapping[str, Dialect] = {
     method: dialect for dialect in DIALECTS for method in (dialect.resume_method, dialect.status_method)
 }
@@ -72,6 +74,8 @@ class ServerSession:
             await self._over.wait()
         finally:
             self.ending.set()
+            if not self._over.is_set():
+                await self._let_listeners_go()
             await self.connection.close()
 
     def changed(self, kind: str) -> None:
@@ -114,6 +118,12 @@ class ServerSession:
         self._over.set()
 
     # Within
+
+    async def _let_listeners_go(self) -> None:
+        """Have the open subscriptions answered, so that the client knows that they end in good order."""
+        tasks = {listener.task for listener in self.listeners if listener.task is not None}
+        if tasks:
+            await asyncio.wait(tasks, timeout=FAREWELL)
 
     def _initialize(self, request: Request) -> Any:
         self._profile = accept(request.params, self.server.capabilities, self.server.info)

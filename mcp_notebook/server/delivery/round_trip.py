@@ -83,7 +83,8 @@ class RoundTrip:
         for key, answer in (answers or {}).items():
             question = self._questions.get(key)
             if question is None:
-                self._given[key] = answer  # for a question that is still to come
+                if self._handler is None:
+                    self._given[key] = answer  # for a question that is still to come
             elif not question.answer.done():
                 question.answer.set_result(answer)
         if self._handler is None:
