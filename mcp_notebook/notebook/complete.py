@@ -43,6 +43,7 @@ def matcher_for(shell: Any) -> Any:
         return SimpleMatcherResult(
             completions=[SimpleCompletion(text, type="mcp") for text in _behind(texts, found[2], context.token)],
             suppress=True,
+            ordered=True,
         )
 
     return context_matcher(priority=PRIORITY, identifier="mcp_notebook")(complete)  # pyright: ignore[reportArgumentType]

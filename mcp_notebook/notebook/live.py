@@ -40,11 +40,13 @@ def show(parts: Sequence[Part]) -> None:
 class Screen(Protocol):
     """Where work in progress is shown."""
 
-    def draw(self, parts: Sequence[Part]) -> None:
-        """Show how it stands."""
+    def draw(self, parts: Sequence[Part]) -> bool:
+        """Show how it stands, and tell whether that is to be seen."""
+        ...
 
     def finish(self, parts: Sequence[Part]) -> None:
         """Show what came of it, in the place of how it stood."""
+        ...
 
 
 class InPlace:
@@ -53,12 +55,13 @@ class InPlace:
     def __init__(self) -> None:
         self._handle: DisplayHandle | None = None
 
-    def draw(self, parts: Sequence[Part]) -> None:
+    def draw(self, parts: Sequence[Part]) -> bool:
         bundle = mimebundle(list(parts))
         if self._handle is None:
             self._handle = display(bundle, raw=True, display_id=True)
         else:
             self._handle.update(bundle, raw=True)
+        return True
 
     def finish(self, parts: Sequence[Part]) -> None:
         if self._handle is None:
@@ -73,10 +76,11 @@ class OneLine:
     def __init__(self) -> None:
         self._drawn = False
 
-    def draw(self, parts: Sequence[Part]) -> None:
+    def draw(self, parts: Sequence[Part]) -> bool:
         self._drawn = True
         width = shutil.get_terminal_size().columns - 1
         print(f"\r\x1b[K{one_line(document(parts))[:width]}", end="", flush=True)
+        return True
 
     def finish(self, parts: Sequence[Part]) -> None:
         if self._drawn:
@@ -87,8 +91,8 @@ class OneLine:
 class Afterwards:
     """Where nothing can be changed: what came of it is shown, and nothing before."""
 
-    def draw(self, parts: Sequence[Part]) -> None:
-        pass
+    def draw(self, parts: Sequence[Part]) -> bool:
+        return False
 
     def finish(self, parts: Sequence[Part]) -> None:
         show(parts)
@@ -100,17 +104,26 @@ class Live:
     Args:
         runtime: where the work goes on.
         shell: the IPython shell.
+        background: no cell waits for the work.
 
     Attributes:
-        in_place: whether the front end of the running cell changes outputs in place.
+        in_place: whether an output can be changed in place.
         drawn: whether anything was shown so far.
     """
 
-    def __init__(self, runtime: Runtime, shell: Any) -> None:
+    def __init__(self, runtime: Runtime, shell: Any, *, background: bool = False) -> None:
         self._runtime = runtime
-        terminal = runtime.frontend().kind in ("console", "terminal")
-        self.in_place = getattr(shell, "kernel", None) is not None and not terminal
-        self._screen: Screen = InPlace() if self.in_place else OneLine() if terminal else Afterwards()
+        kind = runtime.frontend().kind
+        if getattr(shell, "kernel", None) is None and kind == "headless":
+            kind = "script"
+        self.in_place = kind == "lab" or (kind == "headless" and background)
+        if self.in_place:
+            self._screen: Screen = InPlace()
+        elif kind in ("console", "terminal") and not background:
+            self._screen = OneLine()
+        else:
+            # Also where a notebook is run with nobody watching: so it is saved the same, whatever its cells take.
+            self._screen = Afterwards()
         self.drawn = False
 
     @contextmanager
@@ -123,14 +136,12 @@ class Live:
             drawing.cancel()
 
     def draw(self, parts: Sequence[Part]) -> None:
-        """Show how it stands. In the main thread; on the background loop only once `in_place` something was drawn."""
-        self.drawn = True
-        self._screen.draw(parts)
+        """Show how it stands: in the main thread, or (what was once drawn there, in place) on the background loop."""
+        self.drawn = self._screen.draw(parts) or self.drawn
 
     def finish(self, parts: Sequence[Part]) -> None:
-        """Show what came of it. Where that is nothing, an output that was shown already says so itself."""
-        if parts or self.drawn:
-            self._screen.finish(parts)
+        """Show what came of it."""
+        self._screen.finish(parts)
 
     async def _keep_drawing(self, view: View) -> None:
         await asyncio.sleep(PATIENCE)

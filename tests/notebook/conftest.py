@@ -7,6 +7,7 @@ from mcp_notebook.notebook.runtime import Runtime
 
 from ..cache import Unavailable
 from ..kernels import Kernel, kernel_names, running_kernel
+from .cells import Cells, ipython
 
 
 @pytest.fixture
@@ -15,6 +16,13 @@ def runtime() -> Iterator[Runtime]:
     runtime = Runtime.of(SimpleNamespace())
     yield runtime
     runtime.close()
+
+
+@pytest.fixture
+def cells() -> Iterator[Cells]:
+    """An IPython shell of this process, with `%mcp` loaded."""
+    with ipython() as cells:
+        yield cells
 
 
 @pytest.fixture(scope="module", params=kernel_names())

@@ -14,7 +14,6 @@ from typing import Any, TypeAlias
 from ...client import Client
 from ...client.targets import Serves, destination
 from ...errors import MCPError
-from ...protocol.revisions import ALL
 from ...render import parts_of
 from ...render.parts import Card, Part, Text
 from ...transports.command import Command as Program
@@ -231,12 +230,6 @@ def _environment(text: str) -> tuple[str, str]:
     return key, value if equals else os.environ[key]
 
 
-def _revision(text: str) -> str:
-    if text not in ALL:
-        raise CommandError(f"There is no revision {text!r}. There are {', '.join(ALL)}.")
-    return text
-
-
 COMMANDS: Sequence[Command] = (
     Command(
         name="connect",
@@ -265,11 +258,10 @@ COMMANDS: Sequence[Command] = (
             ),
             Option("--cwd", "the folder that the command runs in", value="FOLDER", read=os.path.expanduser),
             Option("--timeout", "seconds of silence after which a request is given up", value="SECONDS", read=seconds),
-            Option("--revision", "the protocol revision to propose", value="DATE", read=_revision),
+            Option("--revision", "the protocol revision to propose", value="DATE"),
             Option("--trust", "start the command without asking, where nobody can be asked"),
         ),
         run=run_connect,
         complete=complete_connect,
-        leading=2,
     ),
 )

@@ -83,7 +83,7 @@ def complete_server_or_tool(completing: Completing) -> Iterable[str]:
     """The names of the servers, and of their tools behind them."""
     if completing.words:
         return []
-    return [*completing.workspace.names, *completing.names_of("tools")]
+    return completing.names_of("tools") if "." in completing.current else completing.workspace.names
 
 
 COMMANDS: Sequence[Command] = (

@@ -100,9 +100,9 @@ def expand(template: str, values: Mapping[str, Any], names: Names) -> str:
         first, between, named = _FORMS[operator]
         given = {name: values.get(name, names.get(name)) for name in variables}
         missing = [name for name, value in given.items() if value is None]
-        if missing and operator not in "?&":
+        if missing and operator not in ("?", "&"):
             raise CommandError(f"{template} needs a value for {missing[0]}: write {missing[0]}=… behind it.")
-        kept = _RESERVED if operator and operator in "+#" else ""
+        kept = _RESERVED if operator in ("+", "#") else ""
         texts = {name: quote(str(value), safe=kept) for name, value in given.items() if value is not None}
         shown = [f"{name}={text}" if named else text for name, text in texts.items()]
         return first + between.join(shown) if shown else ""

@@ -130,7 +130,7 @@ def card(
         else:
             parts.append(Fold("its instructions", instructions, repeats=True))
     info = profile.server_info
-    title = f"{info.label} {info.version}".strip()
+    title = f"{info.label} {info.version}".removesuffix(" 0").strip()
     about = " · ".join([*([title] if title != member.name else []), member.client.destination.transport])
     return Card("done", "connected", parts, name=member.name, about=about, aside=profile.revision.name)
 

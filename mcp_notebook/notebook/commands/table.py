@@ -116,7 +116,6 @@ class Command:
         options: what can be given besides.
         complete: suggests the word that is being written.
         body: whether it takes the rest of a cell, under `%%mcp`.
-        leading: after so many words all that follows belongs to another program, dashes or not; None where it is ours.
     """
 
     name: str
@@ -128,7 +127,6 @@ class Command:
     options: Sequence[Option] = ()
     complete: Callable[[Completing], Iterable[str]] = lambda completing: ()
     body: Literal["never", "maybe", "always"] = "never"
-    leading: int | None = None
 
     @property
     def line(self) -> str:
@@ -146,8 +144,7 @@ def parse(
     """Tell a command's options from its words.
 
     Returns:
-        The words, the options by their names without dashes, and what came after `--` (or after as many words as
-        the command has before another program's); None where nothing did.
+        The words, the options by their names without dashes, and what came after `--`; None where nothing did.
 
     Raises:
         CommandError: there is no such option, or its value is missing or wrong.
@@ -161,8 +158,6 @@ def parse(
         at += 1
         if word.raw == "--":
             return plain, options, words[at:]
-        if command.leading is not None and len(plain) == command.leading:
-            return plain, options, words[at - 1 :]
         if not word.raw.startswith("--"):
             plain.append(word)
             continue
@@ -202,4 +197,4 @@ def _no_option(command: Command, name: str) -> Option:
     known = [option.name for option in command.options]
     has = f"It has {', '.join(option.usage for option in command.options)}." if known else "It has none."
     missing = hinted(f"%mcp {command.name} has no option {name!r}", name, known)
-    raise CommandError(f"{missing} {has}")
+    raise CommandError(f"{missing} {has} {command.say_usage()}")
