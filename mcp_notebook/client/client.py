@@ -100,6 +100,7 @@ class Client:
         """Why the connection was lost, where it was."""
         self._state: State = "new"
         self._session: ClientSession | None = None
+        self._found: Revision | None = None
         self._tools: dict[str, Tool] | None = None
         self._headers: dict[str, Annotated] = {}
         self._validators: dict[str, Validator] = {}
@@ -355,18 +356,22 @@ class Client:
         self.home.add_closer(self.close)
 
     async def _find_way(self, limits: Limits, wanted: Revision | None) -> None:
-        """Try one way after another; where none leads there, what the first one came to is told."""
-        failed: MCPError | None = None
-        for way in ways_to(self.destination):
-            if failed is None or way.serves(failed, wanted):
+        """Try one way after another; where none leads there, what the first one came to is told. What a URL is found to
+        speak is remembered, so that it need not be found out again."""
+        failures: list[MCPError] = []
+        for way in ways_to(self.destination, self._found):
+            if not failures or way.serves(failures[-1], wanted):
                 try:
-                    return await self._try(way.channel(limits), limits, wanted or way.revision)
+                    session = await self._try(way.channel(limits), limits, wanted or way.revision)
                 except MCPError as error:
-                    failed = failed or error
-        assert failed is not None
-        raise failed
+                    failures.append(error)
+                    self._found = None
+                else:
+                    self._found = session.profile.revision if way.revision is None else self._found
+                    return
+        raise failures[0]
 
-    async def _try(self, channel: Channel, limits: Limits, revision: Revision | None) -> None:
+    async def _try(self, channel: Channel, limits: Limits, revision: Revision | None) -> ClientSession:
         options = self.options
         session = ClientSession(
             channel,
@@ -384,6 +389,7 @@ class Client:
             await session.close()
             self._session, self._state = None, "closed"
             raise
+        return session
 
     async def _consent(self) -> None:
         """Ask before a command starts, where there is somebody to ask (CON-3)."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..errors import HTTPError, MCPError, ServerExited
+from ..errors import HTTPError, MCPError, NegotiationError, ServerExited
 from ..limits import Limits
 from ..protocol.revision import Revision
-from ..protocol.revisions import LATEST_HANDSHAKE
+from ..protocol.revisions import LATEST_HANDSHAKE, LATEST_MODERN
 from ..transports.base import Channel
 from ..transports.command import Command
 from ..transports.http.options import HttpOptions
@@ -33,12 +33,12 @@ class Way:
     revision: Revision | None = None
 
 
-def ways_to(destination: Destination) -> list[Way]:
-    """The ways to a destination, the likeliest first."""
+def ways_to(destination: Destination, found: Revision | None) -> list[Way]:
+    """The ways to a destination, the likeliest first; `found` is what it spoke the last time, if that is known."""
     if destination.command is not None:
         return _to_command(destination.command)
     if destination.url is not None:
-        return _to_url(destination.url, destination.http or HttpOptions())
+        return _to_url(destination.url, destination.http or HttpOptions(), found)
     assert destination.server is not None
     return _to_server(destination.server)
 
@@ -52,7 +52,7 @@ def _to_command(command: Command) -> list[Way]:
     return [Way(channel), Way(channel, _died_of_the_probe, LATEST_HANDSHAKE)]
 
 
-def _to_url(url: str, options: HttpOptions) -> list[Way]:
+def _to_url(url: str, options: HttpOptions, found: Revision | None) -> list[Way]:
     def streamable(limits: Limits) -> Channel:
         from ..transports.http.client import HttpChannel
 
@@ -63,7 +63,8 @@ def _to_url(url: str, options: HttpOptions) -> list[Way]:
 
         return HttpSseChannel(url, options, limits)
 
-    return [Way(streamable), Way(with_sse, _knows_nothing_newer, LATEST_HANDSHAKE)]
+    known = [] if found is None else [Way(streamable, revision=LATEST_MODERN if found.era == "modern" else LATEST_HANDSHAKE)]
+    return [*known, Way(streamable, _speaks_otherwise), Way(with_sse, _knows_nothing_newer, LATEST_HANDSHAKE)]
 
 
 def _to_server(server: Serves) -> list[Way]:
@@ -73,6 +74,11 @@ def _to_server(server: Serves) -> list[Way]:
 def _died_of_the_probe(error: MCPError, revision: Revision | None) -> bool:
     """Some old servers end at a first request that they do not know: they get the handshake alone."""
     return revision is None and isinstance(error, ServerExited)
+
+
+def _speaks_otherwise(error: MCPError, revision: Revision | None) -> bool:
+    """The server is there, and has changed its era since the last time."""
+    return isinstance(error, (NegotiationError, HTTPError))
 
 
 def _knows_nothing_newer(error: MCPError, revision: Revision | None) -> bool:

@@ -23,6 +23,9 @@ from ..jsonrpc import (
 REPEATS = frozenset({"requests/resume"})
 """Methods that may bear the id of a request still at work: they take its place (RR-4)."""
 
+GIVEN_UP = frozenset({"subscriptions/listen"})
+"""Methods whose requests the side that was asked may end by a cancellation of its own (basic/patterns/cancellation)."""
+
 
 @dataclass(slots=True, eq=False)
 class Outgoing:
@@ -209,6 +212,12 @@ class Peer:
             case "notifications/cancelled":
                 id, reason = params.get("requestId"), params.get("reason")
                 incoming = self.incoming.pop(id, None) if isinstance(id, (str, int)) else None
-                return Withdrawn(incoming, reason if isinstance(reason, str) else None) if incoming else Ignored()
+                if incoming is not None:
+                    return Withdrawn(incoming, reason if isinstance(reason, str) else None)
+                outgoing = self.outgoing.get(id) if isinstance(id, (str, int)) else None
+                if outgoing is None or outgoing.request.method not in GIVEN_UP:
+                    return Ignored()
+                self.abandon(outgoing)
+                return Answered(outgoing, {})
             case _:
                 return Told(notification)
