@@ -1,0 +1,98 @@
+"""The official Python SDK."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from ..cases import ERAS, MODERN_REVISION, TRANSPORTS, Era, Session, Target, Transport, picture_data
+
+
+class _Session:
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    async def call(self, tool: str, arguments: dict[str, Any]) -> str:
+        block = (await self._client.call_tool(tool, arguments)).content[0]
+        return block.text if block.type == "text" else block.data
+
+    async def list_tools(self) -> int:
+        number, cursor = 0, None
+        while True:
+            page = await self._client.list_tools(cursor=cursor, cache_mode="bypass")
+            number += len(page.tools)
+            cursor = page.next_cursor
+            if cursor is None:
+                return number
+
+
+class OfficialSDK:
+    package = "mcp"
+    eras: tuple[Era | None, ...] = ERAS
+    transports: tuple[Transport, ...] = TRANSPORTS
+    imports = "from mcp import Client"
+
+    def server(self, tools: int) -> Any:
+        # The annotations of tools are looked up among the module's globals.
+        global ImageContent, TextContent
+        from mcp.server import MCPServer
+        from mcp_types import ImageContent, TextContent
+
+        server = MCPServer("bench", log_level="WARNING")
+
+        @server.tool()
+        async def echo(text: str) -> str:
+            """Echo the text."""
+            return text
+
+        @server.tool()
+        def echo_in_thread(text: str) -> str:
+            """Echo the text."""
+            return text
+
+        @server.tool(name="text", structured_output=False)
+        async def make_text(size: int) -> TextContent:  # pyright: ignore[reportInvalidTypeForm]
+            """A large text."""
+            return TextContent(type="text", text="x" * size)
+
+        @server.tool(structured_output=False)
+        async def picture(size: int) -> ImageContent:  # pyright: ignore[reportInvalidTypeForm]
+            """A large picture."""
+            return ImageContent(type="image", data=picture_data(size), mime_type="image/png")
+
+        async def nothing(a: int, b: str = "x", c: bool = False) -> str:
+            """A tool that does nothing in particular."""
+            return b
+
+        for number in range(tools):
+            server.add_tool(nothing, name=f"tool_{number:05d}")
+        return server
+
+    def serve_stdio(self, server: Any) -> None:
+        server.run("stdio")
+
+    def asgi_app(self, server: Any, transport: Transport) -> Any:
+        return server.streamable_http_app(json_response=transport == "http-json")
+
+    @asynccontextmanager
+    async def connect(self, target: Target, transport: Transport, era: Era | None) -> AsyncIterator[Session]:
+        from mcp import Client
+
+        where = _transport(target, transport)
+        async with Client(where, mode=MODERN_REVISION if era == "modern" else "legacy") as client:
+            yield _Session(client)
+
+
+def _transport(target: Target, transport: Transport) -> Any:
+    if transport == "memory":
+        return target
+    if transport == "stdio":
+        from mcp import StdioServerParameters
+        from mcp.client.stdio import stdio_client
+
+        return stdio_client(StdioServerParameters(command=target[0], args=target[1:], env=dict(os.environ)))
+    from mcp.client.streamable_http import streamable_http_client
+
+    return streamable_http_client(target, max_sse_event_size=None)  # by default 1 MiB, less than the large results

@@ -1,0 +1,76 @@
+"""This package."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from ..cases import ERAS, HANDSHAKE_REVISION, MODERN_REVISION, TRANSPORTS, Era, Session, Target, Transport, picture_data
+
+
+class _Session:
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    async def call(self, tool: str, arguments: dict[str, Any]) -> str:
+        block = (await self._client.call_tool(tool, arguments)).content[0]
+        return block.text if block.type == "text" else block.data
+
+    async def list_tools(self) -> int:
+        return len(await self._client.list_tools())
+
+
+class Ours:
+    package = "mcp_notebook"
+    eras: tuple[Era | None, ...] = ERAS
+    transports: tuple[Transport, ...] = TRANSPORTS
+    imports = "from mcp_notebook import connect"
+
+    def server(self, tools: int) -> Any:
+        from mcp_notebook import Server
+        from mcp_notebook.types import ImageContent, TextContent
+
+        server = Server("bench")
+
+        @server.tool
+        async def echo(text: str) -> str:
+            """Echo the text."""
+            return text
+
+        @server.tool
+        def echo_in_thread(text: str) -> str:
+            """Echo the text."""
+            return text
+
+        @server.tool(name="text")
+        async def make_text(size: int) -> TextContent:
+            """A large text."""
+            return TextContent(text="x" * size)
+
+        @server.tool
+        async def picture(size: int) -> ImageContent:
+            """A large picture."""
+            return ImageContent(data=picture_data(size), mime_type="image/png")
+
+        async def nothing(a: int, b: str = "x", c: bool = False) -> str:
+            """A tool that does nothing in particular."""
+            return b
+
+        for number in range(tools):
+            server.tool(name=f"tool_{number:05d}")(nothing)
+        return server
+
+    def serve_stdio(self, server: Any) -> None:
+        server.serve_stdio()
+
+    def asgi_app(self, server: Any, transport: Transport) -> Any:
+        return server.asgi_app(stream=transport == "http-sse")
+
+    @asynccontextmanager
+    async def connect(self, target: Target, transport: Transport, era: Era | None) -> AsyncIterator[Session]:
+        from mcp_notebook import connect
+
+        revision = MODERN_REVISION if era == "modern" else HANDSHAKE_REVISION
+        async with connect(target, revision=revision) as client:
+            yield _Session(client)
