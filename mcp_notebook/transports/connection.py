@@ -65,6 +65,10 @@ class _Waiting:
     heard: float
     on_progress: OnProgress | None
     timer: asyncio.TimerHandle | None = None
+    sender: asyncio.Task[Any] | None = None
+    """The task that is still sending it: the other side may have stopped to read."""
+    struck: bool = False
+    """Whether a time limit ended that."""
 
     def due(self) -> float | None:
         """When this has waited too long."""
@@ -166,7 +170,7 @@ class Connection:
         if on_sent is not None:
             on_sent(outgoing.id)
         try:
-            await self.channel.send(outgoing.request, about=about)
+            await self._send_in_time(outgoing.request, waiting, about)
             return await waiting.future
         except asyncio.CancelledError:
             self._tell_cancelled(outgoing, "no longer wanted")
@@ -371,6 +375,19 @@ class Connection:
         self._tell_cancelled(outgoing, f"no answer within {what}")
         if not waiting.future.done():
             waiting.future.set_exception(error)
+        if waiting.sender is not None:
+            waiting.struck = True
+            waiting.sender.cancel()
+
+    async def _send_in_time(self, request: Request, waiting: _Waiting, about: RequestId | None) -> None:
+        sender = waiting.sender = asyncio.current_task()
+        try:
+            await self.channel.send(request, about=about)
+        except asyncio.CancelledError:
+            if not waiting.struck or sender is None or sender.uncancel() > 0:
+                raise
+        finally:
+            waiting.sender = None
 
     def _heard(self, outgoing: Outgoing, params: dict[str, Any]) -> None:
         waiting: _Waiting = outgoing.state
