@@ -7,6 +7,8 @@ MCPError
 │   ├── ConsentDenied          a person (or the policy in their place) did not allow the command to start
 │   └── NegotiationError       the two sides have no protocol revision in common
 ├── ConnectionLost           the connection ended while something was waiting for it
+│   ├── OutcomeUnknown         it ended while a call ran; nobody can know whether the call was carried out
+│   ├── ResumeRefused          the server no longer has the call that was to be resumed
 │   ├── ServerExited           the server's process ended: .exit_status, .stderr
 │   └── SessionExpired         the server at a URL has forgotten the session
 ├── HTTPError                the server at a URL answered with an HTTP error: .status
@@ -34,8 +36,10 @@ __all__ = [
     "LimitExceeded",
     "MCPError",
     "NegotiationError",
+    "OutcomeUnknown",
     "ProtocolError",
     "RequestTimeout",
+    "ResumeRefused",
     "SchemaError",
     "ServerExited",
     "SessionExpired",
@@ -99,6 +103,14 @@ class NegotiationError(ConnectError):
 
 class ConnectionLost(MCPError):
     """The connection ended while something was waiting for it."""
+
+
+class OutcomeUnknown(ConnectionLost):
+    """The connection ended while a call ran that can neither be resumed nor safely be repeated."""
+
+
+class ResumeRefused(ConnectionLost):
+    """The server no longer has the call that was to be resumed: it has expired, or was cancelled."""
 
 
 class ServerExited(ConnectionLost):

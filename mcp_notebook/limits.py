@@ -62,6 +62,8 @@ class Limits:
     """How much of the end of a child's stderr is kept, to be quoted in errors."""
     call_events: int = 1000
     """How many events of one call are kept; older log lines give way, with a marker."""
+    resumes: int = 8
+    """How often a dropped call is resumed without hearing anything in between."""
     kept: float = 3600.0
     """How long a resumable call is kept for a client that is away, where its tool says nothing of it."""
     kept_calls: int = 20_000

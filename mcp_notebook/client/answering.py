@@ -51,6 +51,8 @@ class Answering:
             roots=None if self.roots is None else {"listChanged": True},
             elicitation=None if self.elicitation is None else {"form": {}},
             sampling=None if self.sampling is None else {},
+            resumable_requests={},
+            streams={},
         )
 
     async def list_roots(self, profile: Profile, params: Model) -> Result:

@@ -6,22 +6,38 @@ import asyncio
 import secrets
 from collections.abc import AsyncIterator, Callable, Generator, Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import ValidationError
 
-from ..errors import CallCancelled
+from ..errors import CallCancelled, MCPError, RequestTimeout
 from ..home import Home
+from ..jsonrpc import RequestId
 from ..limits import Limits
 from ..protocol.calls import TRANSITIONS, CallEvent, CallLog, CallState, EventKind, Occurrence
-from ..types import LogMessage, Progress
+from ..protocol.resuming import Dialect, ResumePolicy, read_mark
+from ..types import LogMessage, Progress, Tool
 from .listeners import tell
 from .results import ToolResult
+from .resuming import DROPS, go_on
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from .session import ClientSession
+
+
+class Maker(Protocol):
+    """What makes calls, and goes on with them: a client."""
+
+    @property
+    def session(self) -> ClientSession: ...
+
+    async def attached(self) -> ClientSession: ...
+
+    def validated(self, name: str, raw: Any) -> ToolResult: ...
+
+    def known_tool(self, name: str) -> Tool | None: ...
 
 
 class CallHandle:
@@ -53,7 +69,17 @@ class CallHandle:
         self.ended: datetime | None = None
         self._home = home
         self._extra = {"_meta": dict(meta)} if meta else {}
-        self._limits = limits
+        self.limits = limits
+        self.request_id: RequestId | None = None
+        self.dialect: Dialect | None = None
+        self.policy: ResumePolicy | None = None
+        self.last_number = 0
+        """The number of the last message that arrived, where the server numbers them."""
+        self.heard = 0
+        """How many messages arrived."""
+        self.questions: dict[RequestId, asyncio.Future[Any]] = {}
+        """What the server asked in it: id -> the answer, or who is giving it."""
+        self._sent = False
         self._state = CallState.RUNNING
         self._log: CallLog | None = None
         self._latest: Progress | None = None
@@ -68,7 +94,7 @@ class CallHandle:
 
     @property
     def status(self) -> CallState:
-        """Where it stands: running, input_required, completed, failed or cancelled."""
+        """Where it stands, in a word of `CallState`: running, input_required, dropped, completed and so on."""
         return self._state
 
     @property
@@ -128,27 +154,19 @@ class CallHandle:
 
     # For the client that makes the call, on its loop
 
-    def begin(self, session: ClientSession, timeout: float | None, total: float | None) -> CallHandle:
+    def begin(self, maker: Maker, timeout: float | None, total: float | None) -> CallHandle:
         """Start it on its own."""
-        self._future = self._home.submit(self.run(session, timeout, total))
+        self._log = CallLog(self.limits.call_events)  # somebody may watch it
+        self._future = self._home.submit(self.run(maker, timeout, total))
         return self
 
-    async def run(self, session: ClientSession, timeout: float | None, total: float | None) -> ToolResult:
-        """Make the call, and wait for its outcome."""
+    async def run(self, maker: Maker, timeout: float | None, total: float | None) -> ToolResult:
+        """Make the call, go on with it where the connection drops, and wait for its outcome."""
         self._task = asyncio.current_task()
-        session.calls.add(self)
         try:
             if self._cancelled_because is not None:  # before it began
                 raise asyncio.CancelledError
-            raw = await session.request(
-                "tools/call",
-                {"name": self.tool, "arguments": self.arguments, **self._extra},
-                timeout=timeout,
-                total=total,
-                on_progress=self.progressed,
-                call=self,
-            )
-            result = session.tool_result(self.tool, raw)
+            result = maker.validated(self.tool, await self._outcome(maker, timeout, total))
         except asyncio.CancelledError:
             self._end(Occurrence.CANCEL, CallCancelled(reason=self._cancelled_because))
             if self._cancelled_because is None:
@@ -156,16 +174,67 @@ class CallHandle:
             if self._task is not None:
                 self._task.uncancel()  # the task is the caller's own, and goes on
             raise CallCancelled(f"The call was {self._cancelled_because}.", reason=self._cancelled_because) from None
+        except RequestTimeout as error:
+            if self.lasts():
+                self.dropped(error)  # it goes on there, and can be resumed
+            else:
+                self._end(Occurrence.ERROR, error)
+            raise
         except Exception as error:
             self._end(Occurrence.ERROR, error)
             raise
-        finally:
-            session.calls.discard(self)
         self._end(Occurrence.RESULT, result)
         return result
 
+    async def _outcome(self, maker: Maker, timeout: float | None, total: float | None) -> Any:
+        try:
+            return await maker.session.call(self, timeout, total)
+        except DROPS as error:
+            if isinstance(error, RequestTimeout) or not self._sent:
+                raise  # a limit of the caller's own ends the wait; and what was never sent cannot be lost
+            return await go_on(self, maker.attached, maker.known_tool(self.tool), error, timeout)
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The parameters of `tools/call`."""
+        return {"name": self.tool, "arguments": self.arguments, **self._extra}
+
+    def sent(self, id: RequestId) -> None:
+        """It goes on its way under this id."""
+        self.request_id, self._sent = id, True
+
+    def resumable(self, dialect: Dialect, policy: ResumePolicy) -> None:
+        """The server announced that it can be resumed."""
+        self.dialect, self.policy = dialect, policy
+
+    def lasts(self) -> bool:
+        """Whether it goes on there when nobody waits for it here (RR-3)."""
+        return self.policy is not None
+
+    def fresh(self, number: int) -> bool:
+        """Whether a message of this number is new here; where there are no numbers, every one is."""
+        if 0 < number <= self.last_number:
+            return False
+        self.last_number = max(number, self.last_number)
+        self.heard += 1
+        self.moved(Occurrence.RESUMED)
+        return True
+
+    def dropped(self, error: MCPError) -> None:
+        """The connection was lost."""
+        self.moved(Occurrence.DROP)
+
+    def moved(self, occurrence: Occurrence) -> None:
+        """Something happened to it that is no message of the server's."""
+        before = self._state
+        self._move(occurrence)
+        if self._state is not before:
+            self._say("state", self._state)
+
     def progressed(self, params: dict[str, Any]) -> None:
         """The server told how far it is."""
+        if not self.fresh(read_mark(params)[1]):
+            return
         try:
             self._latest = Progress.model_validate(params)
         except ValidationError:
@@ -178,6 +247,7 @@ class CallHandle:
 
     def asked(self, params: dict[str, Any] | None) -> None:
         """The server asks something."""
+        self.fresh(read_mark(params)[1])
         self._questions += 1
         self._move(Occurrence.ASKED)
         self._say("question", params)
@@ -207,7 +277,7 @@ class CallHandle:
     def _end(self, occurrence: Occurrence, outcome: Any) -> None:
         self.ended = datetime.now(UTC)
         self._move(occurrence)
-        if self._future is not None or self._log is not None:
+        if self._log is not None:
             self._say("outcome", outcome)
 
     def _move(self, occurrence: Occurrence) -> None:
@@ -215,7 +285,7 @@ class CallHandle:
 
     def _say(self, kind: EventKind, data: Any) -> None:
         if self._log is None:
-            self._log = CallLog(self._limits.call_events)
+            self._log = CallLog(self.limits.call_events)
         event = self._log.append(kind, data)
         if self._news is not None:
             self._news.set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
@@ -102,6 +103,7 @@ class Client:
         self._session: ClientSession | None = None
         self._found: Revision | None = None
         self._tools: dict[str, Tool] | None = None
+        self._attaching = asyncio.Lock()
         self._headers: dict[str, Annotated] = {}
         self._validators: dict[str, Validator] = {}
         self._listeners = [options.on_notification] if options.on_notification is not None else []
@@ -229,7 +231,7 @@ class Client:
             InvalidResult: the answer has not the form that the protocol, or the tool's output schema, gives it.
         """
         handle = self._handle(name, arguments, meta)
-        return await self._run(handle.run(self.session, *self._limits(timeout)))
+        return await self._run(handle.run(self, *self._limits(timeout)))
 
     def begin_call(
         self,
@@ -243,7 +245,7 @@ class Client:
 
         Args: as of `call_tool`.
         """
-        return self._handle(name, arguments, meta).begin(self.session, *self._limits(timeout))
+        return self._handle(name, arguments, meta).begin(self, *self._limits(timeout))
 
     async def read_resource(self, uri: str, *, timeout: float | None = None) -> ReadResult:
         """Read a resource. Raises ProtocolError where there is none."""
@@ -338,6 +340,23 @@ class Client:
         return result
 
     # Within
+
+    async def attached(self) -> ClientSession:
+        """The connection at work, made anew where it was lost and can be.
+
+        Raises:
+            ConnectionLost: there is none, and none can be made: the server went with it.
+            ConnectError: none could be made now.
+        """
+        if self._state == "lost" and self.destination.lasts:
+            async with self._attaching:
+                if self._state == "lost":
+                    await self._open()
+        return self.session
+
+    def known_tool(self, name: str) -> Tool | None:
+        """What is known of a tool without asking."""
+        return (self._tools or {}).get(name)
 
     async def _run(self, coroutine: Coroutine[Any, Any, T]) -> T:
         return await self.home.run(coroutine)

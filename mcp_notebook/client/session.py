@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from ..errors import InvalidResult, MCPError, ProtocolError, SessionExpired
+from ..errors import InvalidResult, MCPError, ProtocolError, SessionExpired, UnsupportedFeature
 from ..jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, Notification, Request, RequestId
 from ..limits import Limits
+from ..protocol.extensions import RESUMING as DIALECTS
 from ..protocol.metadata import LOG_LEVEL, written
 from ..protocol.negotiation import HEADER_MISMATCH
+from ..protocol.resuming import WorkStatus, mark, read_mark
 from ..protocol.revision import Profile, Revision
 from ..transports.base import Channel
 from ..transports.connection import Connection, OnProgress
@@ -32,6 +34,7 @@ from .answering import QUESTIONS, Answering, answer
 from .cache import ResultCache
 from .listening import Listening
 from .opening import Opening
+from .questions import answer_once
 
 if TYPE_CHECKING:
     from .calls import CallHandle
@@ -43,6 +46,8 @@ LOG_LINES = 1000
 RETRYABLE = frozenset({"tools/call", "prompts/get", "resources/read"})
 """The methods whose first answer may be a question (basic/patterns/mrtr)."""
 
+
+ANNOUNCED = frozenset({"notifications/requests/resumePolicy", "notifications/stream/create"})
 
 ToolHeaders = Callable[[dict[str, Any], bool], Awaitable[Mapping[str, str] | None]]
 
@@ -147,7 +152,7 @@ class ClientSession:
                 return kept
         sent, age = params, self._cache.age
         for number in range(self._limits.rounds):
-            raw = await self._once(method, sent, timeout=timeout, total=total, on_progress=on_progress)
+            raw = await self._once(method, sent, timeout=timeout, total=total, on_progress=on_progress, call=call)
             kind = raw.get("resultType", "complete") if isinstance(raw, dict) else "complete"
             if kind == "complete":
                 if keeps and number == 0:
@@ -160,6 +165,70 @@ class ClientSession:
             f"The server asked {self._limits.rounds} times for more and gave no result (Limits.rounds)."
         )
 
+    async def call(self, call: CallHandle, timeout: float | None, total: float | None) -> Any:
+        """Make a call of a tool."""
+        self.calls.add(call)
+        try:
+            return await self.request(
+                "tools/call",
+                call.params,
+                timeout=timeout,
+                total=total,
+                on_progress=call.progressed,
+                call=call,
+            )
+        finally:
+            self.calls.discard(call)
+
+    async def resume(self, call: CallHandle, timeout: float | None) -> Any:
+        """Go on with a call that was announced to be resumable; the raw result.
+
+        Raises:
+            ProtocolError: the server no longer has it, or it failed.
+            ConnectionLost: the connection was lost again.
+        """
+        assert call.dialect is not None
+        assert call.policy is not None
+        assert call.request_id is not None
+        method, params = call.dialect.resume(call.policy)
+        params = {**params, "_meta": mark(None, call.request_id, call.last_number)}
+        self.calls.add(call)
+        try:
+            if call.dialect.same_id:
+                return await self.connection.request(
+                    method,
+                    params,
+                    timeout=timeout,
+                    on_progress=call.progressed,
+                    id=call.request_id,
+                    lasts=call.lasts,
+                )
+            original = Request(call.request_id, "tools/call")
+            outcome = self.connection.expect(original, call.progressed)
+            await self.connection.request(method, params, lasts=call.lasts)
+            return await outcome
+        finally:
+            self.calls.discard(call)
+
+    async def cancel_resumed(self, call: CallHandle) -> None:
+        """Resume a call, and cancel it at once."""
+        resumed = asyncio.ensure_future(self.resume(call, None))
+        await asyncio.sleep(0)  # it is on its way before its cancellation is
+        resumed.cancel()
+        await asyncio.wait([resumed])
+
+    async def status(self, call: CallHandle) -> WorkStatus | None:
+        """How a resumable call stands there; None where the answer cannot be read.
+
+        Raises:
+            UnsupportedFeature: it is not resumable.
+            ProtocolError: the server no longer has it.
+        """
+        if call.dialect is None or call.policy is None:
+            raise UnsupportedFeature(f"The server did not announce that {call.tool!r} can be resumed.")
+        method, params = call.dialect.ask_status(call.policy)
+        return call.dialect.read_status(await self.connection.request(method, params, timeout=self._limits.request))
+
     async def _once(
         self,
         method: str,
@@ -168,6 +237,7 @@ class ClientSession:
         timeout: float | None,
         total: float | None,
         on_progress: OnProgress | None,
+        call: CallHandle | None,
     ) -> Any:
         """One request; sent a second time where the server has forgotten the session, or wants other headers. In both
         cases it said so before it did anything."""
@@ -180,6 +250,8 @@ class ClientSession:
                 total=total,
                 on_progress=on_progress,
                 headers=headers,
+                on_sent=call.sent if call is not None else None,
+                lasts=call.lasts if call is not None else None,
             )
 
         mirrored = method == "tools/call" and self.profile.revision.headers
@@ -225,7 +297,7 @@ class ClientSession:
         pushed = profile is not None and profile.revision.questions == "pushed" and profile.client_has(request.method)
         if profile is None or not pushed or request.method not in QUESTIONS:
             raise ProtocolError(METHOD_NOT_FOUND, f"Method not found: {request.method}")
-        return await self._answer(request.method, request.params, self._only_call())
+        return await answer_once(request, self._call_of(request.params), self._answer)
 
     def on_notification(self, notification: Notification) -> None:
         self._cache.overtaken(notification)
@@ -234,6 +306,8 @@ class ClientSession:
                 self._logged(notification)
             case "notifications/subscriptions/acknowledged":
                 self._listening.told(notification)
+            case method if method in ANNOUNCED:
+                self._announced(notification)
         self._on_notification(notification)
 
     def on_fault(self, reason: str) -> None:
@@ -310,11 +384,24 @@ class ClientSession:
         except ValidationError:
             self.on_fault("a log message without a known level")
             return
-        self.log.append(line)
-        call = self._only_call()
+        call = self._call_of(notification.params)
         if call is not None:
+            if not call.fresh(read_mark(notification.params)[1]):
+                return
             call.logged(line)
+        self.log.append(line)
 
-    def _only_call(self) -> CallHandle | None:
-        """The call that something without an address must belong to: the only one there is, if so."""
+    def _announced(self, notification: Notification) -> None:
+        """A call can be resumed."""
+        for dialect in DIALECTS:
+            policy = dialect.read_policy(notification)
+            for call in self.calls:
+                if policy is not None and call.request_id == policy.request_id:
+                    call.resumable(dialect, policy)
+
+    def _call_of(self, params: dict[str, Any] | None) -> CallHandle | None:
+        """The call that a message belongs to: the one it names, else the only one there is, if so."""
+        id, _ = read_mark(params)
+        if id is not None:
+            return next((call for call in self.calls if call.request_id == id), None)
         return next(iter(self.calls)) if len(self.calls) == 1 else None

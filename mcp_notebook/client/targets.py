@@ -54,6 +54,11 @@ class Destination:
         return "HTTP" if self.url is not None else "stdio" if self.command is not None else "this process"
 
     @property
+    def lasts(self) -> bool:
+        """Whether what is there outlives a connection to it, so that one can connect anew and find it as it was."""
+        return self.command is None
+
+    @property
     def has_headers(self) -> bool:
         """Whether the transport says things in headers, too."""
         return self.url is not None

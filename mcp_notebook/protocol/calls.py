@@ -20,6 +20,13 @@ class CallState(StrEnum):
     FAILED = "failed"
     """There is an error in its place."""
     CANCELLED = "cancelled"
+    DROPPED = "dropped"
+    """The connection was lost; the call may still be running there."""
+    RESUMING = "resuming"
+    EXPIRED = "expired"
+    """The server no longer has it."""
+    UNKNOWN = "unknown"
+    """Nobody can know whether it was carried out."""
 
     @property
     def terminal(self) -> bool:
@@ -35,26 +42,43 @@ class Occurrence(StrEnum):
     RESULT = "result"
     ERROR = "error"
     CANCEL = "cancel"
+    DROP = "drop"
+    RESUME = "resume"
+    RESUMED = "resumed"
+    EXPIRE = "expire"
+    LOSE = "lose"
 
 
 _ENDS = {
     Occurrence.RESULT: CallState.COMPLETED,
     Occurrence.ERROR: CallState.FAILED,
     Occurrence.CANCEL: CallState.CANCELLED,
+    Occurrence.EXPIRE: CallState.EXPIRED,
+    Occurrence.LOSE: CallState.UNKNOWN,
 }
 TRANSITIONS: Mapping[CallState, Mapping[Occurrence, CallState]] = {
-    CallState.RUNNING: {Occurrence.ASKED: CallState.INPUT_REQUIRED, **_ENDS},
-    CallState.INPUT_REQUIRED: {Occurrence.ANSWERED: CallState.RUNNING, **_ENDS},
+    CallState.RUNNING: {Occurrence.ASKED: CallState.INPUT_REQUIRED, Occurrence.DROP: CallState.DROPPED, **_ENDS},
+    CallState.INPUT_REQUIRED: {Occurrence.ANSWERED: CallState.RUNNING, Occurrence.DROP: CallState.DROPPED, **_ENDS},
+    CallState.DROPPED: {Occurrence.RESUME: CallState.RESUMING, **_ENDS},
+    CallState.RESUMING: {
+        Occurrence.RESUMED: CallState.RUNNING,
+        Occurrence.ASKED: CallState.INPUT_REQUIRED,
+        Occurrence.DROP: CallState.DROPPED,
+        **_ENDS,
+    },
     CallState.COMPLETED: {},
     CallState.FAILED: {},
     CallState.CANCELLED: {},
+    CallState.EXPIRED: {},
+    CallState.UNKNOWN: {Occurrence.RESUME: CallState.RESUMING},
 }
 """Every way a call can go. What is not in the table does not happen: it changes nothing."""
 
-TERMINAL = frozenset(state for state, ways in TRANSITIONS.items() if not ways)
+TERMINAL = frozenset({CallState.COMPLETED, CallState.FAILED, CallState.CANCELLED, CallState.EXPIRED, CallState.UNKNOWN})
+"""The states that nothing follows by itself; an unknown call can still be resumed by hand."""
 
 
-EventKind: TypeAlias = Literal["progress", "log", "note", "question", "answer", "dropped", "outcome"]
+EventKind: TypeAlias = Literal["progress", "log", "note", "question", "answer", "state", "dropped", "outcome"]
 
 
 @dataclass(frozen=True, slots=True)

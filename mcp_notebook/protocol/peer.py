@@ -127,10 +127,21 @@ class Peer:
     incoming: dict[RequestId, Incoming] = field(default_factory=dict)
     _count: int = 0
 
-    def open(self, method: str, params: dict[str, Any] | None = None, *, progress: bool = False) -> Outgoing:
-        """Begin a request; with `progress` it bears a token, so that the other side may tell how far it is."""
-        self._count += 1
-        id = f"{self.prefix}-{self._count}"
+    def open(
+        self,
+        method: str,
+        params: dict[str, Any] | None = None,
+        *,
+        progress: bool = False,
+        id: RequestId | None = None,
+    ) -> Outgoing:
+        """Begin a request; with `progress` it bears a token, so that the other side may tell how far it is.
+
+        `id` is the id of a request that is gone on with; by default it is new.
+        """
+        if id is None:
+            self._count += 1
+            id = f"{self.prefix}-{self._count}"
         if progress:
             params = {**(params or {})}
             params["_meta"] = {**(params.get("_meta") or {}), "progressToken": id}

@@ -11,8 +11,9 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from ..jsonrpc import Notification, RequestId
 
-NUMBER = "mcp-notebook/number"
-"""The `_meta` key under which our own peers number the messages of a call, for transports without event ids (RR-10)."""
+MESSAGE = "mcp-notebook/message"
+"""The `_meta` key under which our own peers say which call a message belongs to (`requestId`) and which message of it
+it is (`number`), for transports without event ids (RR-10). On a resume `number` is the last one that arrived."""
 
 WorkState: TypeAlias = Literal["processing", "completed", "failed"]
 """Failed means that the response is an error; a tool's own error is completed (RR-9)."""
@@ -57,6 +58,24 @@ class WorkStatus:
     """Whether messages wait for the client."""
     asks: bool
     """Whether a question of the server's is unanswered."""
+
+
+def mark(meta: dict[str, Any] | None, id: RequestId, number: int | None = None) -> dict[str, Any]:
+    """A `_meta` that says which call a message belongs to, and which message of it it is."""
+    said: dict[str, Any] = {"requestId": id}
+    if number is not None:
+        said["number"] = number
+    return {**(meta or {}), MESSAGE: said}
+
+
+def read_mark(params: dict[str, Any] | None) -> tuple[RequestId | None, int]:
+    """The call a message says it belongs to (None: it does not say), and its number (0: it has none)."""
+    meta = (params or {}).get("_meta")
+    said = meta.get(MESSAGE) if isinstance(meta, dict) else None
+    if not isinstance(said, dict):
+        return None, 0
+    id, number = said.get("requestId"), said.get("number")
+    return (id if isinstance(id, (str, int)) else None), (number if isinstance(number, int) else 0)
 
 
 Call: TypeAlias = tuple[str, dict[str, Any]]

@@ -15,7 +15,7 @@ from ..protocol.extensions import RESUMING as DIALECTS
 from ..protocol.headers import check
 from ..protocol.metadata import is_modern
 from ..protocol.negotiation import accept, of_request
-from ..protocol.resuming import NUMBER, Dialect, ResumeTerms
+from ..protocol.resuming import Dialect, ResumeTerms, read_mark
 from ..protocol.revision import Profile
 from ..protocol.shaping import shape
 from ..transports.base import Channel
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from .server import Server
 
 logger = logging.getLogger("mcp_notebook.server")
+MOMENT = 0.05
+"""Seconds in which changes of a list are told together: many tools are often offered one after the other."""
 FAREWELL = 0.5
 """Seconds in which subscriptions are ended in good order."""
 RESUMING: Mapping[str, Dialect] = {
@@ -212,8 +214,7 @@ class ServerSession:
 
     async def _follow(self, call: KeptCall, request: Request) -> Any:
         """What the call says from here on, in the way of the request that asks for it."""
-        number = ((request.params or {}).get("_meta") or {}).get(NUMBER)
-        after = number if isinstance(number, int) else 0
+        _, after = read_mark(request.params)
         try:
             return await call.follow(self.connection, request.id, after)
         except (Superseded, ConnectionLost):
@@ -243,7 +244,7 @@ class ServerSession:
 
     def _changed_here(self, kind: str) -> None:
         if not self._changed:
-            self._loop.call_soon(self._flush_changes)
+            self._loop.call_later(MOMENT, self._flush_changes)
         self._changed.add(kind)
 
     def _flush_changes(self) -> None:

@@ -64,6 +64,7 @@ class _Waiting:
     started: float
     heard: float
     on_progress: OnProgress | None
+    lasts: Callable[[], bool] | None = None
     timer: asyncio.TimerHandle | None = None
     sender: asyncio.Task[Any] | None = None
     """The task that is still sending it: the other side may have stopped to read."""
@@ -139,6 +140,8 @@ class Connection:
         on_sent: Callable[[RequestId], None] | None = None,
         headers: Mapping[str, str] | None = None,
         about: RequestId | None = None,
+        id: RequestId | None = None,
+        lasts: Callable[[], bool] | None = None,
     ) -> Any:
         """Ask, and wait for the answer. Cancelling the wait tells the other side.
 
@@ -151,6 +154,8 @@ class Connection:
             on_sent: called with the request's id just before it goes on its way.
             headers: what a transport with headers should say beside the message.
             about: the other side's request that this one belongs to.
+            id: the id of a request that is gone on with; by default it is new.
+            lasts: whether the request goes on when a time limit ends the wait for it, so that nothing is cancelled.
 
         Returns:
             The result, as JSON data.
@@ -162,9 +167,9 @@ class Connection:
         """
         if self._ended:
             raise self._loss()
-        outgoing = self._peer.open(method, params, progress=on_progress is not None)
+        outgoing = self._peer.open(method, params, progress=on_progress is not None and id is None, id=id)
         now = self._loop.time()
-        waiting = outgoing.state = _Waiting(self._loop.create_future(), timeout, total, now, now, on_progress)
+        waiting = outgoing.state = _Waiting(self._loop.create_future(), timeout, total, now, now, on_progress, lasts)
         self._arm(outgoing, waiting)
         outgoing.request.headers = headers
         if on_sent is not None:
@@ -182,6 +187,14 @@ class Connection:
             if waiting.future.done() and not waiting.future.cancelled():
                 waiting.future.exception()  # it was told, or is overtaken by the error that is
 
+    def expect(self, request: Request, on_progress: OnProgress | None) -> asyncio.Future[Any]:
+        """The future of the answer to a request that was sent before, on another connection."""
+        outgoing = self._peer.adopt(request)
+        if outgoing.state is None:
+            now = self._loop.time()
+            outgoing.state = _Waiting(self._loop.create_future(), None, None, now, now, on_progress)
+        return outgoing.state.future
+
     async def ask(self, request: Request, *, about: RequestId | None = None) -> asyncio.Future[Any]:
         """Send a request that keeps its own id, perhaps anew; give the future of its answer, which has no time limit.
 
@@ -190,12 +203,9 @@ class Connection:
         """
         if self._ended:
             raise self._loss()
-        outgoing = self._peer.adopt(request)
-        if outgoing.state is None:
-            now = self._loop.time()
-            outgoing.state = _Waiting(self._loop.create_future(), None, None, now, now, None)
+        answer = self.expect(request, None)
         await self.channel.send(request, about=about)
-        return outgoing.state.future
+        return answer
 
     async def notify(
         self, method: str, params: dict[str, Any] | None = None, *, about: RequestId | None = None
@@ -367,12 +377,14 @@ class Connection:
         over_all = waiting.total is not None and now - waiting.started >= waiting.total - 0.001
         seconds = (waiting.total if over_all else waiting.silence) or 0.0
         what = f"{seconds:g} s in all" if over_all else f"{seconds:g} s"
+        lasts = waiting.lasts is not None and waiting.lasts()
+        there = "it goes on there" if lasts else "the other side was told to stop"
         error = RequestTimeout(
-            f"No answer to {outgoing.request.method!r} within {what}; the other side was told to stop. "
-            "Give it longer with timeout=SECONDS.",
+            f"No answer to {outgoing.request.method!r} within {what}; {there}. Give it longer with timeout=SECONDS.",
             seconds=seconds,
         )
-        self._tell_cancelled(outgoing, f"no answer within {what}")
+        if not lasts:
+            self._tell_cancelled(outgoing, f"no answer within {what}")
         if not waiting.future.done():
             waiting.future.set_exception(error)
         if waiting.sender is not None:

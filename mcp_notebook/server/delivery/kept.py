@@ -18,7 +18,7 @@ from ...errors import ConnectionLost, MCPError, ProtocolError
 from ...jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, Request, RequestId
 from ...limits import Limits
 from ...protocol.calls import CallEvent, CallLog, EventKind
-from ...protocol.resuming import NUMBER, Dialect, ResumePolicy, ResumeTerms, WorkState, WorkStatus
+from ...protocol.resuming import Dialect, ResumePolicy, ResumeTerms, WorkState, WorkStatus, mark
 from ...transports.connection import Connection
 
 audit = logging.getLogger("mcp_notebook.audit")
@@ -158,7 +158,7 @@ class KeptCall:
             await connection.notify("notifications/message", told, about=about)
             return
         said: _Said = event.data
-        params = {**said.params, "_meta": {**(said.params.get("_meta") or {}), NUMBER: event.number}}
+        params = {**said.params, "_meta": mark(said.params.get("_meta"), self.policy.request_id, event.number)}
         if said.answer is None:
             await connection.notify(said.method, params, about=about)
         elif not said.answer.done():

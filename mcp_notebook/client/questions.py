@@ -1,0 +1,29 @@
+"""Each question of a server's is answered once, also where it comes again after a drop (RR-5)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from ..jsonrpc import Request
+from ..types import Result
+
+if TYPE_CHECKING:
+    from .calls import CallHandle
+
+Answer = Callable[[str, "dict[str, Any] | None", "CallHandle | None"], Awaitable[Result]]
+
+
+async def answer_once(request: Request, call: CallHandle | None, answer: Answer) -> Result:
+    """The answer to a question; the one that was given before, or is being given, where it is known.
+
+    The questions of a resumable call belong to the call, not to the connection: while somebody thinks about an answer,
+    connections may come and go.
+    """
+    if call is None or call.policy is None:
+        return await answer(request.method, request.params, call)
+    pending = call.questions.get(request.id)
+    if pending is None:
+        pending = call.questions[request.id] = asyncio.ensure_future(answer(request.method, request.params, call))
+    return await asyncio.shield(pending)
