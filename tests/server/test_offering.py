@@ -214,7 +214,7 @@ async def test_many_changes_of_a_moment_are_told_once_for_each_list() -> None:
             server.tool(name=f"t{number}")(lambda: None)
         server.resource("a:b")(lambda: "x")
         server.prompt(name="p")(lambda: "x")
-        await visitor.ask("ping")
+        await until(lambda: len(visitor.told) >= 3)
         assert sorted(one.method for one in visitor.told) == [
             "notifications/prompts/list_changed",
             "notifications/resources/list_changed",
@@ -224,7 +224,7 @@ async def test_many_changes_of_a_moment_are_told_once_for_each_list() -> None:
         server.remove_tool("t0")
         server.remove_resource("a:b")
         server.remove_prompt("p")
-        await visitor.ask("ping")
+        await until(lambda: len(visitor.told) >= 6)
         assert len(visitor.told) == 6
 
 
@@ -242,10 +242,12 @@ async def test_changes_made_in_another_thread_are_told_to_every_client() -> None
 
 async def test_a_client_that_has_not_shaken_hands_is_not_told_of_changes() -> None:
     server = Server("demo")
-    async with visiting(server, shake_hands=False) as visitor:
+    async with visiting(server, shake_hands=False) as one, visiting(server) as two:
+        await two.ask("ping")
         server.tool(name="t")(lambda: "x")
-        await visitor.ask("ping")
-        assert visitor.told == []
+        await until(lambda: two.told)
+        await one.ask("ping")
+        assert one.told == []
 
 
 async def test_a_tool_of_the_same_name_takes_the_place_of_the_old_one() -> None:
