@@ -14,7 +14,7 @@ from ..errors import LimitExceeded
 
 _BOM = b"\xef\xbb\xbf"
 LONGEST_RETRY = 3_600_000
-"""The longest `retry` that is believed, in milliseconds."""
+"""The longest `retry` that is believed, in milliseconds; a longer one is ignored (SSE-4)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +109,13 @@ class EventReader:
         match name:
             case b"data":
                 self._data.append(value)
-                self._size += len(value)
+                self._size += len(value) + 1
             case b"event":
                 self._event = value.decode("utf-8", "replace")
             case b"id" if b"\0" not in value:
                 self.last_id = value.decode("utf-8", "replace")
-            case b"retry" if value.isdigit():
-                self.retry = min(int(value), LONGEST_RETRY)
+            case b"retry" if value.isdigit() and len(value) <= len(str(LONGEST_RETRY)) and int(value) <= LONGEST_RETRY:
+                self.retry = int(value)
         return None  # anything else is a comment, or a field that nobody knows
 
     def _dispatch(self) -> ServerSentEvent | None:
