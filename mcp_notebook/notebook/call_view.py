@@ -16,7 +16,7 @@ from ..types import LogMessage, Progress
 
 LINES = 5
 """How many of the latest log lines are seen while a call works."""
-_BAR = 30
+_BAR = 20
 _NAMED = 80
 """How many characters of the arguments stand in the first line."""
 _STATES: dict[CallState, tuple[Literal["work", "ask", "done", "fail", "drop"], str]] = {

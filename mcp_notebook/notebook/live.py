@@ -1,8 +1,9 @@
 """One output of a cell that changes while work goes on, and is replaced by what came of it.
 
-JupyterLab, Notebook 7 and nbclient change an output in place. Terminals do not, so there it is one line that is
-written over. All of it happens in the main thread, in the wait of the cell that it belongs to; for work that goes on
-without a cell, outputs that can change in place are changed from the background loop.
+JupyterLab and Notebook 7 change an output in place. Terminals do not, so there it is one line that is written over.
+Where nobody watches, only what came of it is shown: so a notebook is saved the same, however long its cells take. All
+of it happens in the main thread, in the wait of the cell that it belongs to; for work that goes on without a cell, an
+output that can change in place is changed from the background loop.
 """
 
 from __future__ import annotations
@@ -11,14 +12,15 @@ import asyncio
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, Protocol
+from dataclasses import replace
+from typing import Protocol
 
 from IPython.display import DisplayHandle, display
 
 from ..render import mimebundle
 from ..render.as_text import document
 from ..render.letters import one_line
-from ..render.parts import Part
+from ..render.parts import Card, Part
 from .runtime import Runtime
 from .waiting import NobodyWaiting
 
@@ -79,7 +81,8 @@ class OneLine:
     def draw(self, parts: Sequence[Part]) -> bool:
         self._drawn = True
         width = shutil.get_terminal_size().columns - 1
-        print(f"\r\x1b[K{one_line(document(parts))[:width]}", end="", flush=True)
+        short = [replace(part, about="") if isinstance(part, Card) else part for part in parts]
+        print(f"\r\x1b[K{one_line(document(short))[:width]}", end="", flush=True)
         return True
 
     def finish(self, parts: Sequence[Part]) -> None:
@@ -89,7 +92,7 @@ class OneLine:
 
 
 class Afterwards:
-    """Where nothing can be changed: what came of it is shown, and nothing before."""
+    """What came of it is shown, and nothing before."""
 
     def draw(self, parts: Sequence[Part]) -> bool:
         return False
@@ -103,7 +106,6 @@ class Live:
 
     Args:
         runtime: where the work goes on.
-        shell: the IPython shell.
         background: no cell waits for the work.
 
     Attributes:
@@ -111,18 +113,15 @@ class Live:
         drawn: whether anything was shown so far.
     """
 
-    def __init__(self, runtime: Runtime, shell: Any, *, background: bool = False) -> None:
+    def __init__(self, runtime: Runtime, *, background: bool = False) -> None:
         self._runtime = runtime
         kind = runtime.frontend().kind
-        if getattr(shell, "kernel", None) is None and kind == "headless":
-            kind = "script"
-        self.in_place = kind == "lab" or (kind == "headless" and background)
+        self.in_place = kind == "lab"
         if self.in_place:
             self._screen: Screen = InPlace()
-        elif kind in ("console", "terminal") and not background:
+        elif kind != "headless" and not background:
             self._screen = OneLine()
         else:
-            # Also where a notebook is run with nobody watching: so it is saved the same, whatever its cells take.
             self._screen = Afterwards()
         self.drawn = False
 

@@ -23,12 +23,12 @@ def terminal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Termina
 
 def test_a_person_connects_calls_watches_and_interrupts(terminal: Terminal) -> None:
     terminal.run("%mcp", "nothing is connected yet")
-    terminal.type(f"%mcp connect apart -- {sys.executable} server.py")
+    terminal.type(f"%mcp connect apart --env PYTHONPATH -- {sys.executable} server.py")
     terminal.see("[n]o (n): ")
-    terminal.run("o", "connected apart")
+    terminal.run("o", "● connected apart")
     terminal.run("%mcp tools", "work")
     terminal.type("%mcp call work steps=4")
-    terminal.see("● working work on apart")
+    terminal.see("● working work 0:0")
     terminal.see("2 of 4")
     terminal.process.expect(r"● completed work on apart · steps=4\s+1\.\d s\s+worked\s[\s\S]*In \[\d+\]: ")
     terminal.run("x = %mcp call work steps=0")

@@ -156,7 +156,7 @@ def _check_required(tool: Tool, arguments: Mapping[str, Any]) -> None:
 def run_call(invocation: Invocation) -> Reply:
     """Make the call, and show it at work."""
     call = parse_call(invocation)
-    live = Live(invocation.workspace.runtime, invocation.workspace.shell, background=call.background)
+    live = Live(invocation.workspace.runtime, background=call.background)
     handle = call.begin()
     view = CallView(handle, call.typed)
     return (_in_background if call.background else _in_the_cell)(invocation, call, handle, view, live)

@@ -141,7 +141,7 @@ def run_connect(invocation: Invocation) -> Reply:
     wanted = parse_connect(invocation)
     workspace = invocation.workspace
     notes = {name: _replaces(workspace.get(name), target) for name, target in wanted.targets.items()}
-    live = Live(workspace.runtime, workspace.shell)
+    live = Live(workspace.runtime)
     try:
         with live.showing(_connecting(wanted)):
             outcomes = workspace.wait(_connect_all(workspace, wanted))
