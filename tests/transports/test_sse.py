@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Iterable
 
@@ -27,7 +28,7 @@ def told(*parts: bytes) -> list[tuple[str, bytes, str | None]]:
 
 def cut(data: bytes, places: Iterable[int]) -> list[bytes]:
     edges = [0, *sorted({place % (len(data) + 1) for place in places}), len(data)]
-    return [data[start:end] for start, end in zip(edges, edges[1:], strict=False)]
+    return [data[start:end] for start, end in itertools.pairwise(edges)]
 
 
 TEXT = st.text(st.characters(blacklist_characters="\r\n\0", blacklist_categories=("Cs",)), max_size=6)

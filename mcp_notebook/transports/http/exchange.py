@@ -96,14 +96,10 @@ class Exchange:
     ) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": [*EVENT_STREAM, *headers]})
         watch.start_in(0)
-        while True:
-            await send({"type": "http.response.body", "body": event(message), "more_body": True})
-            if self._ends(message):
-                break
-            following = await self._next(send, keep_alive)
-            if following is None:
-                return
-            message = following
+        following: Message | None = message
+        while following is not None:
+            await send({"type": "http.response.body", "body": event(following), "more_body": True})
+            following = None if self._ends(following) else await self._next(send, keep_alive)
         await send({"type": "http.response.body", "body": b""})
 
     async def _next(self, send: Send, keep_alive: float) -> Message | None:
