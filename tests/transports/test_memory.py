@@ -8,25 +8,23 @@ from typing import Any
 import pytest
 
 from mcp_notebook.errors import ConnectionLost, LimitExceeded, MCPError
-from mcp_notebook.jsonrpc import InvalidMessage, Message, Notification, Request, Response, Unserializable
+from mcp_notebook.jsonrpc import Message, Notification, Request, Response, Unserializable
 from mcp_notebook.limits import Limits
 from mcp_notebook.transports.memory import MemoryChannel, memory_pair
 
 from ..virtual_time import virtual_time as anyio_backend  # noqa: F401
+from ..wires import NoFaults
 
 pytestmark = pytest.mark.anyio
 
 
-class Remembering:
+class Remembering(NoFaults):
     def __init__(self) -> None:
         self.messages: list[Message] = []
         self.ends: list[MCPError | None] = []
 
     def received(self, message: Message) -> None:
         self.messages.append(message)
-
-    def received_invalid(self, error: InvalidMessage) -> None:
-        raise AssertionError(error)
 
     def disconnected(self, error: MCPError | None) -> None:
         self.ends.append(error)

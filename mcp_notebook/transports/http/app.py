@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import Mapping
 from typing import Protocol
 
@@ -23,6 +22,7 @@ from .answers import Receive, Refusal, Scope, Send, send_bytes
 from .channels import RequestChannel, SessionChannel
 from .exchange import Exchange, Forms
 from .guard import Guard
+from .sessions import Sessions
 
 logger = logging.getLogger("mcp_notebook.http")
 SESSION_HEADER = "mcp-session-id"
@@ -60,7 +60,7 @@ class HttpApp:
         self._guard = guard or Guard()
         self._stream = stream
         self._limits = limits
-        self._sessions: dict[str, SessionChannel] = {}
+        self._sessions = Sessions(limits)
         self._serving: set[asyncio.Task[None]] = set()
         self._open = 0
 
@@ -75,9 +75,8 @@ class HttpApp:
 
     async def close(self) -> None:
         """End all sessions and requests."""
-        for session in list(self._sessions.values()):
+        for session in self._sessions.clear():
             await session.close()
-        self._sessions.clear()
         for task in list(self._serving):
             task.cancel()
         if self._serving:
@@ -109,6 +108,7 @@ class HttpApp:
                     session = self._session(headers, principal)
                     _accepts(headers, "text/event-stream")
                     await session.stream(send, receive, self._limits.keep_alive)
+                    self._sessions.touch(session)
                 case "DELETE":
                     session = self._session(headers, principal)
                     await self._end(session)
@@ -200,7 +200,8 @@ class HttpApp:
             )
         finally:
             session.streaming -= 1
-            session.answered(ids)
+            session.answered(exchange, ids)
+            self._sessions.touch(session)
 
     def _forms(self, headers: Mapping[str, str]) -> Forms:
         stream = _accepted(headers, "text/event-stream")
@@ -238,34 +239,25 @@ class HttpApp:
         id = headers.get(SESSION_HEADER)
         if id is None:
             raise Refusal(400, INVALID_REQUEST, "Mcp-Session-Id is missing; it is in the answer to 'initialize'.")
-        session = self._sessions.get(id)
-        if session is None or session.principal != principal or session.ended:
+        session = self._sessions.find(id, principal)
+        if session is None:
             raise Refusal(404, INVALID_REQUEST, "There is no such session (any more). Initialize anew.")
+        self._sessions.touch(session)
         return session
 
     def _new_session(self, opening: Request, principal: str | None) -> SessionChannel:
-        self._evict()
         revision = agreed_revision((opening.params or {}).get("protocolVersion"))
         session = SessionChannel(self._limits, principal, revision)
-        self._sessions[session.id] = session
+        leaving = self._sessions.add(session)
+        if leaving is None:
+            raise Refusal(503, INVALID_REQUEST, "Too many sessions at once; try again later.")
+        for one in leaving:
+            self._keep(asyncio.create_task(one.close()))
         self._start(session, principal)
         return session
 
-    def _evict(self) -> None:
-        """Make room: what was left idle for long goes, and where that is not enough, what is idle longest."""
-        idle = sorted((one for one in self._sessions.values() if not one.streaming), key=lambda one: one.used)
-        latest = time.monotonic() - self._limits.session_idle
-        surplus = len(self._sessions) + 1 - self._limits.sessions
-        if surplus > len(idle):
-            raise Refusal(503, INVALID_REQUEST, "Too many sessions at once; try again later.")
-        for number, session in enumerate(idle):
-            if session.used >= latest and number >= surplus:
-                break
-            del self._sessions[session.id]
-            self._keep(asyncio.create_task(session.close()))
-
     async def _end(self, session: SessionChannel) -> None:
-        self._sessions.pop(session.id, None)
+        self._sessions.remove(session)
         await session.close()
 
     def _start(self, channel: Channel, principal: str | None) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-import time
 from collections import deque
 from collections.abc import Iterable
 from typing import Any
@@ -26,8 +25,8 @@ class SessionChannel:
         self.id = secrets.token_urlsafe(32)
         self.principal = principal
         self.revision = revision
-        self.used = time.monotonic()
-        """When the client last asked something, in seconds."""
+        self.used = 0.0
+        """When the client last asked something, in seconds of the monotonic clock."""
         self.streaming = 0
         """How many of its streams are open."""
         self.ended = False
@@ -75,7 +74,6 @@ class SessionChannel:
 
     def deliver(self, messages: Iterable[Message], exchange: Exchange | None, ids: Iterable[RequestId]) -> None:
         """Hand over what one POST brought."""
-        self.used = time.monotonic()
         if exchange is not None:
             self._exchanges.update(dict.fromkeys(ids, exchange))
         for message in messages:
@@ -86,11 +84,11 @@ class SessionChannel:
             if isinstance(message, Notification) and message.method == "notifications/cancelled":
                 self._withdrawn((message.params or {}).get("requestId"))
 
-    def answered(self, ids: Iterable[RequestId]) -> None:
+    def answered(self, exchange: Exchange, ids: Iterable[RequestId]) -> None:
         """The POST of these requests is over."""
-        self.used = time.monotonic()
         for id in ids:
-            self._exchanges.pop(id, None)
+            if self._exchanges.get(id) is exchange:
+                del self._exchanges[id]
 
     async def stream(self, send: Send, receive: Receive, keep_alive: float) -> None:
         """Answer a GET: what belongs to no request, until the client goes, or asks anew (the newest GET wins)."""
@@ -106,7 +104,6 @@ class SessionChannel:
             await send({"type": "http.response.body", "body": b""})
         finally:
             self.streaming -= 1
-            self.used = time.monotonic()
             watch.cancel()
 
     async def _send_news(self, send: Send, reader: object, keep_alive: float) -> None:
