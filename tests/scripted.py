@@ -15,13 +15,14 @@ from mcp_notebook.errors import ConnectionLost, MCPError, ProtocolError
 from mcp_notebook.jsonrpc import (
     METHOD_NOT_FOUND,
     ErrorResponse,
-    InvalidMessage,
     Message,
     Notification,
     Request,
     Response,
 )
 from mcp_notebook.transports.base import Channel
+
+from .wires import NoFaults
 
 __all__ = ["EVERYTHING", "NEVER", "Scripted", "until"]
 
@@ -38,7 +39,7 @@ EVERYTHING: dict[str, Any] = {
 """All capabilities of a server."""
 
 
-class Scripted:
+class Scripted(NoFaults):
     """The server.
 
     Args:
@@ -134,9 +135,6 @@ class Scripted:
                 self._asked[message.id].set_exception(message.as_error())
             case _:
                 pass
-
-    def received_invalid(self, error: InvalidMessage) -> None:
-        raise AssertionError(error)
 
     def disconnected(self, error: MCPError | None) -> None:
         self._over.set()

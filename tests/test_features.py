@@ -14,6 +14,7 @@ from mcp_notebook.types import (
     AudioContent,
     EmbeddedResource,
     ImageContent,
+    LoggingLevel,
     Progress,
     ResourceLink,
     TextContent,
@@ -128,7 +129,8 @@ async def test_progress_is_heard_in_order(link: Link) -> None:
 
 
 async def test_log_lines_of_the_level_that_was_set_and_above_are_heard(link: Link) -> None:
-    for level, count in (("warning", 5), ("emergency", 1), ("debug", 8)):
+    levels: list[tuple[LoggingLevel, int]] = [("warning", 5), ("emergency", 1), ("debug", 8)]
+    for level, count in levels:
         await link.client.set_logging_level(level)
         link.told.clear()
         handle = link.client.begin_call("log")

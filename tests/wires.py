@@ -11,6 +11,19 @@ from mcp_notebook.jsonrpc import InvalidMessage, Message, RequestId, dump, load
 from mcp_notebook.transports.base import Receiver
 
 
+class NoFaults:
+    """The methods of a receiver, or handler, for what must not happen in a test."""
+
+    def received_invalid(self, error: InvalidMessage) -> None:
+        raise AssertionError(error)
+
+    def faulty(self, reason: str) -> None:
+        raise AssertionError(reason)
+
+    def failed(self, id: RequestId, error: MCPError) -> None:
+        raise AssertionError(error)
+
+
 class Wire:
     """One end of a channel, for what is tested; `says`, `bytes` and so on are the test's end of it.
 
