@@ -19,7 +19,7 @@ from ..protocol.resuming import Dialect, ResumePolicy, read_mark
 from ..types import LogMessage, Progress, Tool
 from .listeners import tell
 from .results import ToolResult
-from .resuming import DROPS, go_on
+from .resuming import DROPS, go_on, never_done
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -190,8 +190,8 @@ class CallHandle:
         try:
             return await maker.session.call(self, timeout, total)
         except DROPS as error:
-            if isinstance(error, RequestTimeout) or not self._sent:
-                raise  # a limit of the caller's own ends the wait; and what was never sent cannot be lost
+            if isinstance(error, RequestTimeout) or not self._sent or never_done(error):
+                raise  # a limit of the caller's own ends the wait; and what was never taken cannot be lost
             return await go_on(self, maker.attached, maker.known_tool(self.tool), error, timeout)
 
     @property

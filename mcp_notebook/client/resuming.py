@@ -21,6 +21,7 @@ from ..errors import (
     ProtocolError,
     RequestTimeout,
     ResumeRefused,
+    SessionExpired,
 )
 from ..jsonrpc import INVALID_PARAMS
 from ..protocol.calls import Occurrence
@@ -35,6 +36,12 @@ CANCELLING = 5.0
 """Seconds given to resuming a call only to cancel it (RR-7)."""
 DROPS = (ConnectionLost, ConnectError, HTTPError, RequestTimeout)
 """What ends a wait without ending the call."""
+
+def never_done(error: MCPError) -> bool:
+    """Whether a failure says that nobody took the request, so that nothing was done."""
+    refused = isinstance(error, HTTPError) and error.status < 500
+    return refused or isinstance(error, (ConnectError, SessionExpired))
+
 
 Attach = Callable[[], Awaitable["ClientSession"]]
 """The connection to go on with: the same, or one made anew."""
