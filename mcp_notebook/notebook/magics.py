@@ -17,6 +17,7 @@ from .commands import COMMANDS
 from .commands.help import as_text
 from .commands.servers import overview
 from .commands.table import Command, Invocation, Reply, parse
+from .frontend import Frontend
 from .interpolation import Names
 from .live import show
 from .words import split
@@ -43,7 +44,7 @@ class MCPMagics(Magics):
         except KeyboardInterrupt as interrupt:
             if hasattr(interrupt, "_render_traceback_"):
                 raise
-            raise brief(interrupt, ["● cancelled", f"  %mcp {line} was interrupted."]) from None
+            raise brief(interrupt, ["● cancelled", f"  %mcp {''.join(line.split()[:1])} was interrupted."]) from None
         if used:
             return reply.value
         show(reply.parts)
@@ -53,7 +54,8 @@ class MCPMagics(Magics):
     def _shown(self, error: MCPError) -> MCPError:
         if hasattr(error, "_render_traceback_"):
             return error
-        show(folded(error))
+        if Frontend.of(self.shell).kind not in ("console", "terminal"):  # there nothing can be folded away
+            show(folded(error))
         return brief_error(error)
 
     def _remember(self, value: Any) -> None:

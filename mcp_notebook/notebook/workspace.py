@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 from ..client import Client, connect
 from ..client.targets import Destination, destination
-from ..errors import ConnectionLost, MCPError
+from ..errors import ConnectionLost, MCPError, RequestTimeout
 from ..jsonrpc import Notification
 from .brief import CommandError, hinted
 from .runtime import Runtime
@@ -22,7 +22,7 @@ ATTRIBUTE = "_mcp_workspace"
 """Where the shell object keeps its workspace: it outlives `%reset`, `%autoreload 2` and `%reload_ext`."""
 
 COUNTING = 5.0
-"""Seconds after which an overview goes without a count."""
+"""Seconds after which what looks at all servers goes on without one."""
 
 Kind: TypeAlias = Literal["tools", "resources", "templates", "prompts"]
 
@@ -82,9 +82,9 @@ class Member:
         """A list as far as it is known without asking."""
         return self._lists.get(kind) if self.connected and self._session is self.client.session else None
 
-    async def offered(self, kind: Kind) -> list[Any]:
-        """A list, asked for where it is not known; on the runtime's loop. Raises MCPError."""
-        known = self.known(kind)
+    async def offered(self, kind: Kind, *, fresh: bool = False) -> list[Any]:
+        """A list, asked for where it is not known (or has to be fresh); on the runtime's loop. Raises MCPError."""
+        known = None if fresh else self.known(kind)
         if known is not None:
             return known
         self.check()
@@ -231,14 +231,26 @@ def target_of(value: Any, *, env: Mapping[str, str] | None = None, cwd: str | No
         raise CommandError(str(error)) from None
 
 
-async def each(members: Iterable[Member], *kinds: Kind) -> list[tuple[Member, list[list[Any]] | MCPError]]:
-    """Ask several servers for lists, side by side; an error stands in the place of a server's lists."""
+async def each(
+    members: Iterable[Member], *kinds: Kind, seconds: float | None = None, fresh: bool = False
+) -> list[tuple[Member, list[list[Any]] | MCPError]]:
+    """Ask several servers for lists, side by side; an error stands in the place of a server's lists.
+
+    Args:
+        members: whom to ask.
+        kinds: for what.
+        seconds: how long to wait for each; None for as long as its requests may take.
+        fresh: ask also for what is known.
+    """
 
     async def ask(member: Member) -> tuple[Member, list[list[Any]] | MCPError]:
         try:
-            return member, [await member.offered(kind) for kind in kinds]
+            async with asyncio.timeout(seconds):
+                return member, [await member.offered(kind, fresh=fresh) for kind in kinds]
         except MCPError as error:
             return member, error
+        except TimeoutError:
+            return member, RequestTimeout(f"{member.name} did not answer within {seconds:g} s.", seconds=seconds or 0)
 
     return await asyncio.gather(*map(ask, members))
 

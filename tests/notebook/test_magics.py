@@ -215,7 +215,7 @@ def test_one_dead_server_of_a_file_does_not_stop_the_rest(cells: Cells, tmp_path
     (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": entries}))
     cells["folder"] = tmp_path
     ran = cells.try_("%mcp connect {folder}/mcp.json --trust")
-    assert "None of these servers could be connected" in ran.traceback
+    assert "None of the servers is connected" in ran.traceback
     assert "dead" in ran.text
     assert "'command'" in ran.text
     cells.run('servers = {"mcpServers": {"dead": {"command": "does-not-exist-anywhere"}, "demo": demo}}')

@@ -25,7 +25,8 @@ from ..words import Word
 from ..workspace import Kind, Member, Target, Workspace, target_of
 from .completing import Completing
 from .configuration import servers_of
-from .servers import card, next_step
+from .listing import complete_server
+from .servers import ALL, card, chosen, next_step
 from .table import Command, Invocation, Option, Reply, seconds
 
 _USAGE = "It is written: %mcp connect NAME -- command arguments…, or %mcp connect NAME server_object"
@@ -138,7 +139,15 @@ _Outcome: TypeAlias = tuple[Member, Mapping[Kind, int | None]] | MCPError
 
 def run_connect(invocation: Invocation) -> Reply:
     """Connect to one server, or to several side by side."""
-    wanted = parse_connect(invocation)
+    return _connect(invocation, parse_connect(invocation))
+
+
+def run_reconnect(invocation: Invocation) -> Reply:
+    """Make connections anew."""
+    return _connect(invocation, Connect({member.name: member.target for member in chosen(invocation)}))
+
+
+def _connect(invocation: Invocation, wanted: Connect) -> Reply:
     workspace = invocation.workspace
     notes = {name: _replaces(workspace.get(name), target) for name, target in wanted.targets.items()}
     live = Live(workspace.runtime)
@@ -154,7 +163,7 @@ def run_connect(invocation: Invocation) -> Reply:
     if live.drawn or not invocation.used or len(clients) < len(outcomes):
         live.finish(parts)
     if not clients:
-        raise CommandError("None of these servers could be connected; the reasons stand above.")
+        raise CommandError("None of the servers is connected; if any was asked for, the reasons stand above.")
     return Reply(next(iter(clients.values())) if len(outcomes) == 1 else clients)
 
 
@@ -263,5 +272,14 @@ COMMANDS: Sequence[Command] = (
         ),
         run=run_connect,
         complete=complete_connect,
+    ),
+    Command(
+        name="reconnect",
+        usage="[NAME] [--all]",
+        summary="end a connection and make it anew",
+        examples=("%mcp reconnect everything",),
+        options=(ALL,),
+        run=run_reconnect,
+        complete=complete_server,
     ),
 )

@@ -50,7 +50,7 @@ def _listed(invocation: Invocation, *kinds: Kind) -> Reply:
     text = invocation.options.get("filter", "").lower()
     value: Listing[Any] = Listing()
     parts: list[Part] = []
-    for member, lists in workspace.wait(each(members, *kinds)):
+    for member, lists in workspace.wait(each(members, *kinds, fresh=True)):
         if isinstance(lists, MCPError):
             if len(members) == 1:
                 raise lists

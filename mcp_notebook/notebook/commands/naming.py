@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from ..brief import CommandError, hinted
-from ..workspace import NOTHING_YET, Kind, Member, Workspace, each
+from ..workspace import COUNTING, NOTHING_YET, Kind, Member, Workspace, each
 
 _SHOWN = 8
 
@@ -24,39 +25,35 @@ class Found:
 
 
 def find(workspace: Workspace, kind: Kind, name: str) -> Found:
-    """The tool or prompt that a name means. With a server's name before it, only that server is asked.
+    """The tool or prompt that a name means.
+
+    Where no list that is known has it, the servers are asked anew: what has just come to be may not have been heard of.
 
     Raises:
         CommandError: there is none, or several servers have it.
-        MCPError: the server that was named does not answer.
+        ConnectionLost: the server that was named is not connected.
     """
     what = kind.removesuffix("s")
     if not len(workspace):
         raise CommandError(f"There is no {what} {name!r}: {NOTHING_YET}")
     named = [member for member in workspace if name.startswith(f"{member.name}.")]
-    for member in sorted(named, key=lambda member: -len(member.name)):
-        items = workspace.wait(member.offered(kind))
-        for item in items:
-            if item.name == name.removeprefix(f"{member.name}."):
-                return Found(member, item)
-    there = everything(workspace, kind)
-    found = [one for one in there if one.item.name == name]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        candidates = " or ".join(one.full_name for one in found)
-        raise CommandError(f"Several servers have a {what} {name!r}. Say which: {candidates}.")
+    there: list[Found] = []
+    for members, fresh in ((named or workspace, False), (workspace, True)):
+        there = workspace.wait(offered(members, kind, fresh=fresh))
+        found = [one for one in there if one.full_name == name] or [one for one in there if one.item.name == name]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            candidates = " or ".join(one.full_name for one in found)
+            raise CommandError(f"Several servers have a {what} {name!r}. Say which: {candidates}.")
+    for member in named:
+        member.check()
     raise CommandError(_unknown(workspace, what, name, there))
 
 
-def everything(workspace: Workspace, kind: Kind) -> list[Found]:
-    """What all connected servers offer of a kind; a server that does not answer offers nothing."""
-    return workspace.wait(offered(workspace, kind))
-
-
-async def offered(workspace: Workspace, kind: Kind) -> list[Found]:
-    """The same, on the background loop."""
-    lists = await each(workspace.connected(), kind)
+async def offered(members: Iterable[Member], kind: Kind, *, fresh: bool = False) -> list[Found]:
+    """What connected servers offer of a kind; one that does not answer soon offers nothing. On the background loop."""
+    lists = await each([member for member in members if member.connected], kind, seconds=COUNTING, fresh=fresh)
     return [Found(member, item) for member, found in lists if isinstance(found, list) for item in found[0]]
 
 

@@ -6,11 +6,8 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ...client import Client
-from ...errors import MCPError
 from ...render.letters import excerpt, one_line
 from ...render.parts import Card, Fold, Part, Text, listing, text
-from ..brief import CommandError
 from ..call_view import log_line
 from ..workspace import Kind, Member, Workspace
 from .listing import complete_server
@@ -137,7 +134,7 @@ def card(
 
 def disconnect(invocation: Invocation) -> Reply:
     """End connections; `reconnect` makes them anew."""
-    members = _chosen(invocation)
+    members = chosen(invocation)
 
     async def close() -> None:
         await asyncio.gather(*(member.client.close() for member in members))
@@ -146,33 +143,8 @@ def disconnect(invocation: Invocation) -> Reply:
     return Reply(None, [Card("drop", "disconnected", name=member.name) for member in members])
 
 
-def reconnect(invocation: Invocation) -> Reply:
-    """End connections and make them anew."""
-    members = _chosen(invocation)
-
-    async def connect(member: Member) -> MCPError | dict[Kind, int | None]:
-        try:
-            await member.client.reconnect()
-        except MCPError as error:
-            return error
-        return await member.counts()
-
-    async def connect_all() -> list[MCPError | dict[Kind, int | None]]:
-        return await asyncio.gather(*map(connect, members))
-
-    outcomes = invocation.workspace.wait(connect_all())
-    failed = {m.name: outcome for m, outcome in zip(members, outcomes, strict=True) if isinstance(outcome, MCPError)}
-    if len(members) == 1 and failed:
-        raise next(iter(failed.values()))
-    parts = [card(m, counts) for m, counts in zip(members, outcomes, strict=True) if not isinstance(counts, MCPError)]
-    if failed:
-        told = "\n".join(f"{name}: {error}" for name, error in failed.items())
-        raise CommandError(f"Not all could be connected again.\n{told}")
-    clients: list[Client] = [member.client for member in members]
-    return Reply(clients[0] if len(clients) == 1 else clients, parts)
-
-
-def _chosen(invocation: Invocation) -> list[Member]:
+def chosen(invocation: Invocation) -> list[Member]:
+    """The server that was named, the only one there is, or all of them. Raises CommandError."""
     if invocation.options.get("all"):
         invocation.at_most(0)
         return list(invocation.workspace)
@@ -216,15 +188,6 @@ COMMANDS: Sequence[Command] = (
         examples=("%mcp disconnect everything",),
         options=(ALL,),
         run=disconnect,
-        complete=complete_server,
-    ),
-    Command(
-        name="reconnect",
-        usage="[NAME] [--all]",
-        summary="end a connection and make it anew",
-        examples=("%mcp reconnect everything",),
-        options=(ALL,),
-        run=reconnect,
         complete=complete_server,
     ),
     Command(
