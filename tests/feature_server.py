@@ -13,6 +13,7 @@ from mcp_notebook.types import (
     Annotations,
     AudioContent,
     CallToolResult,
+    ContentBlock,
     EmbeddedResource,
     Icon,
     ImageContent,
@@ -24,6 +25,16 @@ from mcp_notebook.types import (
 )
 
 ICON = Icon(src="data:image/png;base64,", sizes=["any"])
+
+BLOCKS: list[ContentBlock] = [
+    TextContent(text="text", annotations=Annotations(audience=["user"], priority=0.5), meta={"a": None}),
+    ImageContent(data="AAE=", mime_type="image/png"),
+    AudioContent(data="AAE=", mime_type="audio/wav"),
+    ResourceLink(uri="notes://a", name="a", title="A"),
+    EmbeddedResource(resource=ResourceContents(uri="notes://a", text="note")),
+    EmbeddedResource(resource=ResourceContents(uri="notes://b", blob="AAE=")),
+]
+"""A block of every type."""
 
 
 @dataclass
@@ -76,19 +87,13 @@ def make_server() -> Server:
             raise
 
     @server.tool
-    async def content() -> CallToolResult:
-        return CallToolResult(
-            content=[
-                TextContent(text="text", annotations=Annotations(audience=["user"], priority=0.5), meta={"a": None}),
-                ImageContent(data="AAE=", mime_type="image/png"),
-                AudioContent(data="AAE=", mime_type="audio/wav"),
-                ResourceLink(uri="notes://a", name="a", title="A"),
-                EmbeddedResource(resource=ResourceContents(uri="notes://a", text="note")),
-                EmbeddedResource(resource=ResourceContents(uri="notes://b", blob="AAE=")),
-                UnknownContent.model_validate({"type": "video", "frames": 2}),
-            ],
-            meta={"of": "the result"},
-        )
+    def content() -> CallToolResult:
+        video = UnknownContent.model_validate({"type": "video", "frames": 2})
+        return CallToolResult(content=[*BLOCKS, video], meta={"of": "the result"})
+
+    @server.tool
+    def content_known() -> CallToolResult:
+        return CallToolResult(content=BLOCKS)
 
     @server.tool
     async def ask(ctx: Context) -> str:
