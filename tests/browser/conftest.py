@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JupyterServer]:
     try:
         with running_server(tmp_path_factory.mktemp("jupyter")) as server:
@@ -24,7 +24,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JupyterServer]:
         pytest.skip(str(why))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")  # no longer than needed: Playwright keeps an event loop running in this thread
 def browser() -> Iterator[BrowserContext]:
     try:
         with running_browser() as browser:
