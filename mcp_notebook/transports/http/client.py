@@ -262,8 +262,8 @@ class HttpChannel:
     async def _keep_listening(self, requests: Requests) -> None:
         """Hear what belongs to no request, for as long as the server offers it; a stream that ends is opened anew,
         less and less often while nothing comes."""
-        silent, pause, reason = 0, FIRST_PAUSE, "it ends at once"
-        while silent <= STREAMS_REOPENED:
+        silent, reason = 0, "it ends at once"
+        while True:
             reader = EventReader(self._limits.message)
             heard = False
             try:
@@ -274,7 +274,10 @@ class HttpChannel:
                 reason = str(error)
             finally:
                 self._begun.set()
-            silent, pause = (0, FIRST_PAUSE) if heard else (silent + 1, min(pause * 2, LONGEST_PAUSE))
+            silent = 0 if heard else silent + 1
+            if silent > STREAMS_REOPENED:
+                break
+            pause = min(FIRST_PAUSE * 2 ** max(silent - 1, 0), LONGEST_PAUSE)
             await asyncio.sleep(pause if reader.retry is None else max(reader.retry / 1000, SHORTEST_PAUSE))
         self._warn(
             f"the stream for what belongs to no request is given up after {STREAMS_REOPENED} attempts ({reason}); "

@@ -6,6 +6,8 @@ without them.
 
 from __future__ import annotations
 
+import os
+import ssl
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
@@ -40,7 +42,7 @@ class Requests:
         self._own = options.client is None
         try:
             self.url = httpx2.URL(url)
-            self._client: httpx2.AsyncClient = options.client or _make_client(self.url.host, options, limits)
+            self._client: httpx2.AsyncClient = options.client or _make_client(self.url, options, limits)
         except (httpx2.InvalidURL, OSError, ValueError, TypeError) as error:  # a file of authorities that is none, say
             raise ConnectError(f"The URL cannot be reached like this: {error}.") from None
         # How long an answer may take is the connection's to say, so reading has no limit here.
@@ -250,18 +252,37 @@ class _Nobody(httpx2.Auth):
 _NOBODY = _Nobody()
 
 
-def _make_client(host: str, options: HttpOptions, limits: Limits) -> httpx2.AsyncClient:
+def _make_client(url: httpx2.URL, options: HttpOptions, limits: Limits) -> httpx2.AsyncClient:
+    local = url.host in LOOPBACK
     return httpx2.AsyncClient(
         headers=dict(options.headers),
-        verify=options.verify,
-        cert=options.cert,
+        verify=_NO_AUTHORITIES
+        if local and url.scheme == "http" and options.verify is True and options.cert is None
+        else _tls(options),
         proxy=options.proxy,
         auth=options.auth,
         timeout=httpx2.Timeout(None, connect=limits.connect),
         # Servers commonly let a connection go after five idle seconds; one that is just going must not be used.
         limits=httpx2.Limits(max_connections=None, max_keepalive_connections=32, keepalive_expiry=3.0),
-        trust_env=host not in LOOPBACK,  # what runs here is not reached through the environment's proxy
+        trust_env=not local,  # what runs here is not reached through the environment's proxy
     )
+
+
+_NO_AUTHORITIES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""Trusts no certificate. Reading those that one may trust takes long, and a plain URL of this machine needs none."""
+
+
+def _tls(options: HttpOptions) -> ssl.SSLContext | bool:
+    verify = options.verify
+    if not isinstance(verify, (bool, ssl.SSLContext)):
+        folder = os.path.isdir(verify)
+        verify = ssl.create_default_context(capath=verify if folder else None, cafile=None if folder else verify)
+    if options.cert is None:
+        return verify
+    context = httpx2.create_ssl_context(verify=verify)
+    files: list[Any] = [options.cert] if isinstance(options.cert, (str, os.PathLike)) else list(options.cert)
+    context.load_cert_chain(*files)
+    return context
 
 
 def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
