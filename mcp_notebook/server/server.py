@@ -455,9 +455,10 @@ class Server:
             MCPError: nothing can listen there, or an event loop runs here that this would block.
             ValueError: the token is empty.
         """
-        from .serving import serve
+        from .serving import HttpServing, place_to_serve
 
-        return serve(
+        home = place_to_serve()
+        serving = HttpServing(
             self,
             host=host,
             port=port,
@@ -467,6 +468,7 @@ class Server:
             allowed_origins=allowed_origins,
             stream=stream,
         )
+        return serving.block() if home is None else serving.begin(home)
 
     def serve_stdio(self) -> None:
         """Serve the client that started this process, over stdin and stdout, until it closes them.

@@ -107,18 +107,19 @@ class HttpServing:
             print(f"Clients send the header Authorization: Bearer {self.token}", file=sys.stderr, flush=True)
 
 
-def serve(server: Server, **options: object) -> HttpServing | None:
-    """See `Server.serve_http`."""
+def place_to_serve() -> Home | None:
+    """The home on whose loop to serve; None where the thread itself may be taken for it.
+
+    Raises:
+        MCPError: there is none, and the thread has an event loop that must not be blocked.
+    """
     home = permanent_home()
     if home is None and running_loop() is not None:
         raise MCPError(
             "serve_http() blocks, and an event loop runs here already. In a notebook, run `%load_ext mcp_notebook` "
             "first; in a program, give server.asgi_app() to an ASGI server such as uvicorn."
         )
-    serving = HttpServing(server, **options)  # pyright: ignore[reportArgumentType]
-    if home is not None:
-        return serving.begin(home)
-    return serving.block()
+    return home
 
 
 def _hosts(host: str, allowed: set[str]) -> set[str]:
