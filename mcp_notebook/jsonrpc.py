@@ -126,7 +126,7 @@ def as_message(value: Any) -> Message:
     if not isinstance(value, dict):
         raise InvalidMessage("a message is a JSON object", code=INVALID_REQUEST)
     id = value.get("id")
-    known = isinstance(id, (str, int)) and not isinstance(id, bool)
+    known = type(id) in (str, int)  # and no bool
     if value.get("jsonrpc") != "2.0":
         raise _invalid("'jsonrpc' is not \"2.0\"", id if known else None)
     if "method" in value:

@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ..errors import ConnectError
-from ..jsonrpc import Message, RequestId
 from ..limits import Limits
 from ..transports.base import Channel, Receiver
 from ..transports.command import Command
@@ -220,14 +219,12 @@ class InProcess:
     def __init__(self, server: Serves, limits: Limits) -> None:
         self._server = server
         self._mine, self._theirs = memory_pair(limits)
+        self.send = self._mine.send
         self._serving: asyncio.Task[None] | None = None
 
     async def open(self, receiver: Receiver) -> None:
         self._serving = asyncio.create_task(self._server.serve(self._theirs))
         await self._mine.open(receiver)
-
-    async def send(self, message: Message, *, about: RequestId | None = None) -> None:
-        await self._mine.send(message, about=about)
 
     async def close(self) -> None:
         await self._mine.close()

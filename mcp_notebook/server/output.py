@@ -56,10 +56,10 @@ def blocks_of(value: Any) -> list[ContentBlock]:
 
 def block_of(value: Any) -> ContentBlock:
     """One content block: blocks as they are, pictures as images, text as text, anything else as JSON text."""
-    if isinstance(value, BLOCKS):
-        return value
     if isinstance(value, str):
         return TextContent(text=value)
+    if isinstance(value, BLOCKS):
+        return value
     picture = _png(value)
     if picture is not None:
         return ImageContent(data=encode_base64(picture), mime_type="image/png")

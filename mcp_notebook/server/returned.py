@@ -83,7 +83,7 @@ class Returned:
             raise ProtocolError(
                 INTERNAL_ERROR, f"{self._name} returned what does not fit its return annotation:\n{listed(problems)}"
             ) from None
-        data = found.model_dump(mode="json", by_alias=True)
+        data = self._model.__pydantic_serializer__.to_python(found, mode="json", by_alias=True)
         return data if self.wrapped else data["result"]
 
 

@@ -6,7 +6,7 @@ import functools
 import inspect
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import anyio
@@ -23,7 +23,7 @@ from .signature import Signature
 logger = logging.getLogger("mcp_notebook.server")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Handler:
     """A function that answers requests."""
 
@@ -31,11 +31,15 @@ class Handler:
     signature: Signature
     limiter: anyio.CapacityLimiter
     """How many synchronous handlers run at once."""
+    _is_async: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._is_async = is_async(self.function)
 
     async def __call__(self, values: dict[str, Any], context: Context) -> Any:
         """Run it with validated arguments."""
         name = self.signature.context_parameter
-        if is_async(self.function):
+        if self._is_async:
             if name is not None:
                 values[name] = context
             return await self.function(**values)

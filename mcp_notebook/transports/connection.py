@@ -26,6 +26,7 @@ from ..protocol.peer import (
     Withdrawn,
 )
 from .base import Channel
+from .eager import begin
 
 logger = logging.getLogger(__name__)
 
@@ -65,7 +66,6 @@ class _Waiting:
     heard: float
     on_progress: OnProgress | None
     lasts: Callable[[], bool] | None = None
-    timer: asyncio.TimerHandle | None = None
     sender: asyncio.Task[Any] | None = None
     """The task that is still sending it: the other side may have stopped to read."""
     struck: bool = False
@@ -103,6 +103,8 @@ class Connection:
         self._handler = handler
         self._peer = Peer()
         self._background: set[asyncio.Task[Any]] = set()
+        self._timer: asyncio.TimerHandle | None = None
+        """When to look for requests that have waited too long: not after the first of them is due."""
         self._questions = 0
         self._question_began = 0.0
         self._ended = False
@@ -170,7 +172,7 @@ class Connection:
         outgoing = self._peer.open(method, params, progress=on_progress is not None and id is None, id=id)
         now = self._loop.time()
         waiting = outgoing.state = _Waiting(self._loop.create_future(), timeout, total, now, now, on_progress, lasts)
-        self._arm(outgoing, waiting)
+        self._look_again(waiting.due())
         outgoing.request.headers = headers
         if on_sent is not None:
             on_sent(outgoing.id)
@@ -182,8 +184,6 @@ class Connection:
             raise
         finally:
             self._peer.abandon(outgoing)
-            if waiting.timer is not None:
-                waiting.timer.cancel()
             if waiting.future.done() and not waiting.future.cancelled():
                 waiting.future.exception()  # it was told, or is overtaken by the error that is
 
@@ -271,6 +271,8 @@ class Connection:
         if self._ended:
             return
         self._ended, self._error = True, error
+        if self._timer is not None:
+            self._timer.cancel()
         outgoing, incoming = self._peer.close()
         for one in outgoing:
             _fail(one, self._loss())
@@ -295,7 +297,13 @@ class Connection:
             if reply is not None:
                 self._spawn(self._send_quietly(reply))
             return
-        incoming.state = self._spawn(self._work(incoming))
+        task = begin(self._work(incoming), self._loop)
+        if task is None:
+            return
+        incoming.state = task
+        self._keep(task)
+        if self._ended:  # it was the beginning of the work that ended it
+            task.cancel()
 
     async def _work(self, incoming: Incoming) -> None:
         self._question_begins()
@@ -355,23 +363,31 @@ class Connection:
         for outgoing in self._peer.outgoing.values():
             outgoing.state.stood_still(self._question_began, self._loop.time())
 
-    def _arm(self, outgoing: Outgoing, waiting: _Waiting) -> None:
-        due = waiting.due()
-        waiting.timer = None if due is None else self._loop.call_at(due, self._check_time, outgoing, waiting)
-
-    def _check_time(self, outgoing: Outgoing, waiting: _Waiting) -> None:
-        due = waiting.due()
-        if due is None or waiting.future.done():
+    def _look_again(self, due: float | None) -> None:
+        """Look for requests that have waited too long no later than this. One timer serves them all: most are answered
+        long before it, and then it was never touched."""
+        if due is None:
             return
+        if self._timer is not None:
+            if self._timer.when() <= due:
+                return
+            self._timer.cancel()
+        self._timer = self._loop.call_at(due, self._check_times)
+
+    def _check_times(self) -> None:
+        self._timer = None
         now = self._loop.time()
-        if self._questions:
-            waiting.timer = self._loop.call_at(
-                now + 0.05 + (waiting.silence or 0) / 10, self._check_time, outgoing, waiting
-            )
-        elif now < due - 0.001:
-            self._arm(outgoing, waiting)
-        else:
-            self._time_out(outgoing, waiting, now)
+        for outgoing in list(self._peer.outgoing.values()):
+            waiting: _Waiting = outgoing.state
+            due = waiting.due()
+            if due is None or waiting.future.done():
+                continue
+            if self._questions:
+                self._look_again(now + 0.05 + (waiting.silence or 0) / 10)
+            elif now < due - 0.001:
+                self._look_again(due)
+            else:
+                self._time_out(outgoing, waiting, now)
 
     def _time_out(self, outgoing: Outgoing, waiting: _Waiting, now: float) -> None:
         over_all = waiting.total is not None and now - waiting.started >= waiting.total - 0.001
@@ -412,11 +428,12 @@ class Connection:
         if notification is not None and not self._ended:
             self._spawn(self._send_quietly(notification))
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        task = self._loop.create_task(work)
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        self._keep(self._loop.create_task(work))
+
+    def _keep(self, task: asyncio.Task[None]) -> None:
         self._background.add(task)
         task.add_done_callback(self._background.discard)
-        return task
 
 
 def _being_cancelled() -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Literal, Self, TypeAlias
+from collections.abc import Callable, Iterator
+from typing import Any, Literal, Self, TypeAlias, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -19,6 +19,7 @@ from pydantic.alias_generators import to_camel
 Cursor: TypeAlias = str
 ProgressToken: TypeAlias = str | int
 Role: TypeAlias = Literal["user", "assistant"]
+Validated = TypeVar("Validated")
 
 REPR_TEXT = 200
 """How many characters of a text stand in a repr."""
@@ -91,29 +92,40 @@ FORGIVING = object()
 """The context to validate with what the other side sent: broken optional fields are left out."""
 
 
-class Forgiving(WithMeta):
-    """Something that is still of use without its optional fields, where these are broken."""
+def without_what_is_broken(
+    value: Any, handler: Callable[[Any], Validated], info: ValidationInfo, *, depth: int = 0
+) -> Validated:
+    """Validate something that is still of use without its optional fields, where these are broken.
+
+    Args:
+        value: the data.
+        handler: validates it.
+        info: of the validation; it forgives only in the context `FORGIVING`.
+        depth: how many steps a problem's place has before the name of the field.
+    """
+    try:
+        return handler(value)
+    except ValidationError as error:
+        if info.context is not FORGIVING or not isinstance(value, dict):
+            raise
+        problems = error.errors(include_url=False, include_input=False)
+        broken = {problem["loc"][depth : depth + 1] for problem in problems}
+        return handler({key: one for key, one in value.items() if (key,) not in broken})
+
+
+class Named(WithMeta):
+    """A thing with a name for programs, a title for people, and pictures."""
+
+    name: str
+    title: str | None = None
+    icons: list[Icon] | None = None
 
     @model_validator(mode="wrap")
     @classmethod
     def _without_what_is_broken(
         cls, value: Any, handler: ModelWrapValidatorHandler[Self], info: ValidationInfo
     ) -> Self:
-        try:
-            return handler(value)
-        except ValidationError as error:
-            if info.context is not FORGIVING or not isinstance(value, dict):
-                raise
-            broken = {problem["loc"][:1] for problem in error.errors(include_url=False, include_input=False)}
-            return handler({key: one for key, one in value.items() if (key,) not in broken})
-
-
-class Named(Forgiving):
-    """A thing with a name for programs, a title for people, and pictures."""
-
-    name: str
-    title: str | None = None
-    icons: list[Icon] | None = None
+        return without_what_is_broken(value, handler, info)
 
     @property
     def label(self) -> str:

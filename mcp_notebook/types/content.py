@@ -6,13 +6,13 @@ import base64
 import binascii
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, ValidatorFunctionWrapHandler, WrapValidator
 
-from .base import Annotations, Forgiving, WithMeta
+from .base import Annotations, WithMeta, without_what_is_broken
 from .resources import Resource, ResourceContents
 
 
-class Block(Forgiving):
+class Block(WithMeta):
     """What every content block has."""
 
     annotations: Annotations | None = None
@@ -73,8 +73,18 @@ class UnknownContent(WithMeta):
 KnownContent: TypeAlias = Annotated[
     TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource, Field(discriminator="type")
 ]
+
+
+def _forgiven(value: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+    return without_what_is_broken(value, handler, info, depth=1)  # a problem's place begins with the block's type
+
+
 # A block of a new type or a broken one degrades alone: the rest of the result is still shown.
-ContentBlock: TypeAlias = Annotated[KnownContent | UnknownContent, Field(union_mode="left_to_right")]
+ContentBlock: TypeAlias = Annotated[
+    # Most blocks are not broken: only those that are come to the second of these, which costs more.
+    KnownContent | Annotated[KnownContent, WrapValidator(_forgiven)] | UnknownContent,
+    Field(union_mode="left_to_right"),
+]
 
 
 def decode_base64(data: str) -> bytes:

@@ -293,7 +293,7 @@ async def cancel_when_called(visitor: Any, name: str, begun: Any) -> None:
     calling = asyncio.ensure_future(visitor.ask("tools/call", on_sent=ids.append, name=name, arguments={}))
     await until(begun)
     await visitor.connection.notify("notifications/cancelled", {"requestId": ids[0], "reason": "enough"})
-    await visitor.ask("ping")
+    await visitor.settle()
     assert not calling.done()  # it is not answered
     calling.cancel()
 

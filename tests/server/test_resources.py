@@ -214,13 +214,13 @@ async def test_subscribers_and_nobody_else_hear_that_a_resource_changed() -> Non
         assert await one.ask("resources/subscribe", uri="a:b") == {}
         await two.ask("resources/subscribe", uri="a:c")
         server.notify_resource_updated("a:b")
-        await one.ask("ping")
-        await two.ask("ping")
+        await one.settle()
+        await two.settle()
         assert one.heard("notifications/resources/updated") == [{"uri": "a:b"}]
         assert two.heard("notifications/resources/updated") == []
         assert await one.ask("resources/unsubscribe", uri="a:b") == {}
         server.notify_resource_updated("a:b")
-        await one.ask("ping")
+        await one.settle()
         assert len(one.told) == 1
 
 

@@ -53,6 +53,11 @@ class Visitor:
         (block,) = (await self.call(name, arguments))["content"]
         return block["text"]
 
+    async def settle(self) -> None:
+        """Let what has been said have its consequences; then ask something, so that all of that is heard."""
+        await asyncio.sleep(0)
+        await self.ask("ping")
+
     def heard(self, method: str) -> list[dict[str, Any]]:
         """The parameters of the notifications of this method so far."""
         return [one.params or {} for one in self.told if one.method == method]

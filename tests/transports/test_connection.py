@@ -408,17 +408,45 @@ async def test_a_handler_that_answers_although_it_was_cancelled_is_not_heard() -
         assert it.wire.sent == []
 
 
-async def test_a_request_that_was_withdrawn_before_its_handler_began_is_not_begun() -> None:
-    begun: list[Any] = []
+async def test_a_request_that_was_withdrawn_in_the_same_moment_goes_no_further_than_its_first_wait() -> None:
+    done: list[Any] = []
 
     async def work(request: Request) -> Any:
-        begun.append(request.id)
+        await asyncio.sleep(0)
+        done.append(request.id)
 
     async with talk(work) as it:
         it.wire.says({"id": 7, "method": "x"}, {"method": "notifications/cancelled", "params": {"requestId": 7}})
         await settle()
-        assert begun == []
+        assert done == []
         assert it.wire.sent == []
+
+
+async def test_a_request_that_waits_for_nothing_is_answered_at_once() -> None:
+    async def work(request: Request) -> Any:
+        return {"text": "done"}
+
+    async with talk(work) as it:
+        it.wire.says({"id": 7, "method": "x"})
+        (answer,) = it.wire.rest()
+        assert answer["result"] == {"text": "done"}
+
+
+async def test_work_whose_beginning_ends_the_connection_is_cancelled() -> None:
+    seen: list[str] = []
+
+    async def work(request: Request) -> Any:
+        it.wire.breaks(ConnectionLost("gone"))
+        try:
+            await asyncio.sleep(1000)
+        except asyncio.CancelledError:
+            seen.append("cancelled")
+            raise
+
+    async with talk(work) as it:
+        it.wire.says({"id": 7, "method": "x"})
+        await settle()
+        assert seen == ["cancelled"]
 
 
 async def test_more_requests_at_once_than_the_limit_are_refused_and_the_rest_go_on() -> None:

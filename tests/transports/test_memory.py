@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from mcp_notebook.errors import ConnectionLost, LimitExceeded, MCPError
 from mcp_notebook.jsonrpc import Message, Notification, Request, Response, Unserializable
 from mcp_notebook.limits import Limits
+from mcp_notebook.transports.eager import begin
 from mcp_notebook.transports.memory import MemoryChannel, memory_pair
 
 from ..virtual_time import virtual_time as anyio_backend  # noqa: F401
@@ -28,6 +30,20 @@ class Remembering(NoFaults):
 
     def disconnected(self, error: MCPError | None) -> None:
         self.ends.append(error)
+
+
+class Reacting(Remembering):
+    """Sends something while it takes in its first message."""
+
+    def __init__(self, react: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        super().__init__()
+        self._react = react
+
+    def received(self, message: Message) -> None:
+        super().received(message)
+        if len(self.messages) == 1:
+            begin(self._react(), asyncio.get_running_loop())
+            assert len(self.messages) == 1  # nothing is told within the telling of something else
 
 
 async def joined(limits: Limits | None = None) -> tuple[MemoryChannel, Remembering, MemoryChannel, Remembering]:
@@ -51,6 +67,23 @@ async def test_what_one_end_sends_the_other_receives_in_order() -> None:
     await settle()
     assert second.messages == [Notification("n", {"number": number}) for number in range(200)]
     assert first.messages == [Request("a", "ping")]
+
+
+async def test_what_is_sent_has_arrived_at_once() -> None:
+    one, _, _, second = await joined()
+    await one.send(Notification("n"))
+    assert second.messages == [Notification("n")]
+
+
+async def test_what_is_sent_while_the_other_end_takes_in_a_message_comes_after_it_in_order() -> None:
+    one, two = memory_pair()
+    second = Reacting(lambda: one.send(Notification("meanwhile")))
+    await one.open(Remembering())
+    await two.open(second)
+    await one.send(Notification("first"))
+    await one.send(Notification("last"))
+    await settle()
+    assert [message.method for message in second.messages] == ["first", "meanwhile", "last"]
 
 
 async def test_messages_are_carried_as_bytes_so_that_nothing_is_shared() -> None:
@@ -129,11 +162,14 @@ async def test_nothing_can_be_sent_on_a_closed_channel_from_either_end() -> None
 
 
 async def test_what_arrives_after_this_side_closed_is_dropped() -> None:
-    one, first, two, _ = await joined()
+    one, two = memory_pair()
+    first = Reacting(lambda: two.send(Notification("on its way")))
+    await one.open(first)
+    await two.open(Remembering())
     await two.send(Notification("n"))
     await one.close()
     await settle()
-    assert first.messages == []
+    assert first.messages == [Notification("n")]
 
 
 async def test_whoever_opens_after_the_other_end_has_closed_is_told() -> None:

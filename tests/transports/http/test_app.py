@@ -47,6 +47,10 @@ class Watched(Server):
             return "worked"
 
         @self.tool
+        async def wait() -> None:
+            await self.free.wait()
+
+        @self.tool
         async def ask(ctx: Context) -> str:
             return str((await ctx.elicit("Name?", str)).data)
 
@@ -120,12 +124,12 @@ async def test_a_deleted_session_is_not_found_and_its_streams_end(app: HttpApp, 
     assert await stream.head() == 200
     working = session.post(call(1, "work"))
     await working.message()
-    asked = session.post(call(2, "ask"), accept="application/json")
+    waiting = session.post(call(2, "wait"), accept="application/json")
     await asyncio.sleep(0)
     assert await session.delete().head() == 200
     assert await stream.whole() == b": \n\n"
     assert await working.whole() == b""
-    assert await asked.head() == 503
+    assert await waiting.head() == 503
     await until(lambda: server.said == ["begun", "cancelled"])
     for asking in (session.post(request(3, "ping")), session.get(), session.delete()):
         assert await asking.head() == 404
