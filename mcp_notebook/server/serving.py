@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from ..errors import ConnectionLost, MCPError
+from ..errors import MCPError
 from ..home import Home, permanent_home, running_loop
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ class HttpServing:
         from ..transports.http.listener import Listener
 
         path = f"/{path.strip('/')}"
+        self._made_token = token is True
         self.token = secrets.token_urlsafe(32) if token is True else token if isinstance(token, str) else None
         hosts = _hosts(host, set(allowed_hosts))
         app = server.asgi_app(
@@ -60,14 +61,12 @@ class HttpServing:
 
     def close(self) -> None:
         """Stop serving. May be called again, and from any thread; where it can, it waits until that is done."""
-        home, self._home = self._home, None
-        if home is None:
+        home = self._home
+        if home is None or not home.loop.is_running():
+            self._home = None
             return
-        home.remove_closer(self._listener.close)
-        try:
-            future = home.submit(self._listener.close())
-        except ConnectionLost:
-            return  # the loop has ended, and the listener with it
+        home.remove_closer(self._end)
+        future = home.submit(self._end())
         if running_loop() is not home.loop:
             home.wait(future, 2 * self._limits.shutdown)
 
@@ -81,13 +80,17 @@ class HttpServing:
         """Serve on the loop of a home, and return at once."""
         home.wait(home.submit(self._listener.start()), self._limits.connect)
         self._home = home
-        home.add_closer(self._listener.close)
+        home.add_closer(self._end)
         return self
 
     def block(self) -> None:
         """Serve in this thread until the process is told to stop (Ctrl-C, SIGTERM)."""
         with suppress(KeyboardInterrupt):
             asyncio.run(self._until_stopped())
+
+    async def _end(self) -> None:
+        self._home = None
+        await self._listener.close()
 
     async def _until_stopped(self) -> None:
         stopped = asyncio.Event()
@@ -102,8 +105,8 @@ class HttpServing:
 
     def _announce(self) -> None:
         """Say on the terminal how to connect."""
-        print(f"{self._name} is served at {self.url}. Stop it with Ctrl-C.", file=sys.stderr)
-        if self.token is not None:
+        print(f"{self._name} is served at {self.url}. Stop it with Ctrl-C.", file=sys.stderr, flush=True)
+        if self._made_token:
             print(f"Clients send the header Authorization: Bearer {self.token}", file=sys.stderr, flush=True)
 
 

@@ -37,6 +37,8 @@ STREAM_OPENED = 1.0
 """Seconds that the GET stream is given to open before other things are asked."""
 SHORTEST_PAUSE, FIRST_PAUSE, LONGEST_PAUSE = 0.1, 1.0, 30.0
 """Seconds between two GET streams: at least, at first, at most."""
+OF_HTTP = frozenset({401, 403, 407, 421, 429, 502, 503, 504})
+"""Statuses that say more than a JSON-RPC error beside them."""
 GUESSED_LEGACY = frozenset({400, 404, 405})
 """Statuses with which what is no Streamable HTTP answers `initialize`."""
 
@@ -232,6 +234,8 @@ class HttpChannel:
             message = None
         if request is None or not isinstance(message, ErrorResponse):
             raise answer.error(body)
+        if answer.status in OF_HTTP:
+            raise answer.error(message.message.encode())
         if request.method == "initialize" and answer.status in GUESSED_LEGACY and message.code not in MODERN_ERRORS:
             raise answer.error(message.message.encode())  # the status says more: there may be another kind of server
         return ErrorResponse(request.id, message.code, message.message, message.data)

@@ -635,6 +635,16 @@ async def test_an_error_says_what_to_do_and_nothing_else_is_tried(status: int, a
         assert [asked.says for asked in puppet.asked] == ["server/discover"]
 
 
+@pytest.mark.parametrize("status", [401, 403, 421, 429, 503])
+async def test_such_an_error_says_the_same_beside_a_json_rpc_error(status: int) -> None:
+    error = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "the reason"}}
+    async with Puppet(lambda asked: reply(status, error)) as puppet:
+        with pytest.raises(HTTPError, match=f"{status} Status: the reason\\.") as caught:
+            await connect(puppet.url)
+        assert caught.value.status == status
+        assert len(puppet.asked) == 1
+
+
 async def test_an_error_page_of_any_size_is_quoted_in_a_few_words() -> None:
     async with (
         Puppet(handshake({"tools/call": reply(413, b"\xff<p>" * 100_000, "text/html")})) as puppet,
