@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import sys
 from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,15 +22,25 @@ from mcp_notebook.jsonrpc import Notification
 from mcp_notebook.types import CreateMessageParams, ElicitParams
 
 from .feature_server import make_server
+from .transports.http.loopback import listening
 
 __all__ = ["REVISIONS", "ROWS", "TRANSPORTS", "Link", "Row", "anyio_backend", "link", "linked", "row"]
 
 REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]
-TRANSPORTS: dict[str, Callable[[], Any]] = {
-    "memory": make_server,
-    "stdio": lambda: [sys.executable, "-m", "tests.feature_server"],
+
+
+@contextlib.asynccontextmanager
+async def _here(target: Any) -> AsyncIterator[Any]:
+    yield target
+
+
+TRANSPORTS: dict[str, Callable[[], AbstractAsyncContextManager[Any]]] = {
+    "memory": lambda: _here(make_server()),
+    "stdio": lambda: _here([sys.executable, "-m", "tests.feature_server"]),
+    "HTTP": lambda: listening(make_server()),
+    "HTTP streams": lambda: listening(make_server(), stream=True),
 }
-"""Transport -> what to connect to."""
+"""Transport -> what to connect to, for as long as the context lasts."""
 
 
 @dataclass(frozen=True)
@@ -90,8 +101,10 @@ async def linked(row: Row, **options: Any) -> AsyncIterator[Link]:
         "sampling": model,
         **options,
     }
-    target = TRANSPORTS[row.transport]()
-    async with connect(target, revision=row.revision, on_notification=told.append, **options) as client:
+    async with (
+        TRANSPORTS[row.transport]() as target,
+        connect(target, revision=row.revision, on_notification=told.append, **options) as client,
+    ):
         links.append(Link(row, client, told))
         yield links[0]
 
