@@ -16,10 +16,10 @@ from mcp_notebook.transports.http.listener import Listener
 
 
 @contextlib.asynccontextmanager
-async def listening(app: Any, limits: Limits | None = None) -> AsyncIterator[str]:
-    """A server, or an ASGI application, at a free port: its URL."""
+async def listening(app: Any, limits: Limits | None = None, **how: Any) -> AsyncIterator[str]:
+    """A server (served as `how` says to `asgi_app`), or an ASGI application, at a free port: its URL."""
     if isinstance(app, Server):
-        limits, app = limits or app.limits, app.asgi_app()
+        limits, app = limits or app.limits, app.asgi_app(**how)
     listener = Listener(app, "127.0.0.1", 0, limits or DEFAULT_LIMITS)
     await listener.start()
     try:
