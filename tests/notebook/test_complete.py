@@ -45,7 +45,7 @@ def either(demo: Cells, request: pytest.FixtureRequest) -> Cells:
     ("text", "offered"),
     [
         ("%mcp con", ["%mcp connect"]),
-        ("%mcp re", ["%mcp reconnect", "%mcp resources", "%mcp read"]),
+        ("%mcp re", ["%mcp resources", "%mcp read", "%mcp reconnect"]),
         ("x = %mcp ca", ["x = %mcp call"]),
         ("    %mcp ca", ["    %mcp call"]),
         ("a = 1\nx = %mcp ca", ["a = 1\nx = %mcp call"]),

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from . import call, cell, connect, listing, read, servers
+from .call import CALL
+from .cell import SERVER
+from .connect import CONNECT, RECONNECT
 from .help import help_command
+from .listing import PROMPTS, RESOURCES, TOOLS
+from .read import PROMPT, READ
+from .servers import DISCONNECT, LOG, SERVERS
 from .table import Command
 
 COMMANDS: dict[str, Command] = {
     command.name: command
     for command in (
-        *connect.COMMANDS,
-        *servers.COMMANDS,
-        *listing.COMMANDS,
-        *call.COMMANDS,
-        *read.COMMANDS,
-        *cell.COMMANDS,
+        CONNECT,
+        TOOLS,
+        CALL,
+        RESOURCES,
+        READ,
+        PROMPTS,
+        PROMPT,
+        SERVER,
+        SERVERS,
+        DISCONNECT,
+        RECONNECT,
+        LOG,
     )
 }
 COMMANDS["help"] = help_command(COMMANDS)

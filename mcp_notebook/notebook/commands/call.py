@@ -220,31 +220,29 @@ def _path(text: str) -> Path:
     return Path(text).expanduser()
 
 
-COMMANDS: Sequence[Command] = (
-    Command(
-        name="call",
-        usage="[NAME.]TOOL [key=value …]",
-        summary="call a tool; x = %mcp call … keeps its result",
-        about=(
-            "Values are read by the tool's schema. $name and {expression} are Python values, which are passed as they "
-            "are: numbers, lists, dicts, dates, dataclasses, data frames. key:= is followed by JSON. Quotes work as in "
-            "a shell, and in single quotes everything is text. Under %%mcp call the rest of the cell holds arguments "
-            "as JSON or YAML."
-        ),
-        examples=(
-            "%mcp call echo message=hello",
-            'x = %mcp call everything.get-sum a=1 b={len("abc")}',
-            "%mcp call plot points=$frame --save plot.png",
-            '%mcp call search filter:={"kind": "book"} --timeout 300',
-            "handle = %mcp call --bg crunch n=100",
-        ),
-        options=(
-            Option("--bg", "give a CallHandle at once, and let the call go on in the background"),
-            Option("--timeout", "give up after so many seconds without a sign of life", value="SECONDS", read=seconds),
-            Option("--save", "write what it gives to a file", value="PATH", read=_path),
-        ),
-        run=run_call,
-        complete=complete_call,
-        body="maybe",
+CALL = Command(
+    name="call",
+    usage="[NAME.]TOOL [key=value …]",
+    summary="call a tool; x = %mcp call … keeps its result",
+    about=(
+        "Values are read by the tool's schema. $name and {expression} are Python values, which are passed as they "
+        "are: numbers, lists, dicts, dates, dataclasses, data frames. key:= is followed by JSON. Quotes work as in "
+        "a shell, and in single quotes everything is text. Under %%mcp call the rest of the cell holds arguments "
+        "as JSON or YAML."
     ),
+    examples=(
+        "%mcp call echo message=hello",
+        'x = %mcp call everything.get-sum a=1 b={len("abc")}',
+        "%mcp call plot points=$frame --save plot.png",
+        '%mcp call search filter:={"kind": "book"} --timeout 300',
+        "handle = %mcp call --bg crunch n=100",
+    ),
+    options=(
+        Option("--bg", "give a CallHandle at once, and let the call go on in the background"),
+        Option("--timeout", "give up after so many seconds without a sign of life", value="SECONDS", read=seconds),
+        Option("--save", "write what it gives to a file", value="PATH", read=_path),
+    ),
+    run=run_call,
+    complete=complete_call,
+    body="maybe",
 )

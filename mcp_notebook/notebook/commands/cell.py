@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...render import parts_of
 from ...render.parts import Card, Part, Text
 from ..brief import CommandError
@@ -37,20 +35,18 @@ def run_server(invocation: Invocation) -> Reply:
     return Reply(server, shown)
 
 
-COMMANDS: Sequence[Command] = (
-    Command(
-        name="server",
-        usage="NAME",
-        summary="write a server: the functions of the cell become its tools",
-        about=(
-            "Every function that the cell defines, and whose name does not begin with _, becomes a tool of a Server "
-            "that is called NAME, here in Python too, and is connected under that name. Annotations say what a tool "
-            'takes and gives, docstrings what it does. @NAME.resource("notes://{id}") and @NAME.prompt offer a '
-            "function as something else. Running the cell again replaces what it offered; if it fails, the server "
-            "stays as it was."
-        ),
-        examples=('%%mcp server demo\ndef add(a: int, b: int = 0) -> int:\n    "Add two numbers."\n    return a + b',),
-        run=run_server,
-        body="always",
+SERVER = Command(
+    name="server",
+    usage="NAME",
+    summary="write a server: the functions of the cell become its tools",
+    about=(
+        "Every function that the cell defines, and whose name does not begin with _, becomes a tool of a Server "
+        "that is called NAME, here in Python too, and is connected under that name. Annotations say what a tool "
+        'takes and gives, docstrings what it does. @NAME.resource("notes://{id}") and @NAME.prompt offer a '
+        "function as something else. Running the cell again replaces what it offered; if it fails, the server "
+        "stays as it was."
     ),
+    examples=('%%mcp server demo\ndef add(a: int, b: int = 0) -> int:\n    "Add two numbers."\n    return a + b',),
+    run=run_server,
+    body="always",
 )

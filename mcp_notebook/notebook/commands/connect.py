@@ -239,47 +239,46 @@ def _environment(text: str) -> tuple[str, str]:
     return key, value if equals else os.environ[key]
 
 
-COMMANDS: Sequence[Command] = (
-    Command(
-        name="connect",
-        usage="NAME -- command arguments…",
-        summary="start a server and connect to it",
-        about=(
-            "NAME is what you call the server from now on. A command is shown before it starts, and starts when you "
-            "allow it. In its place may stand a Python object: a Server of this notebook, a Client, a Command, a list "
-            "of words, an entry of an mcp.json file. Of an mcp.json file all servers are connected, or those that are "
-            "named. Connecting again makes the connection anew. client = %mcp connect … keeps the Client."
-        ),
-        examples=(
-            "%mcp connect everything -- npx -y @modelcontextprotocol/server-everything",
-            "%mcp connect files --env TOKEN --timeout 120 -- uvx some-server --root {folder}",
-            "%mcp connect demo demo",
-            "%mcp connect mcp.json",
-            "%mcp connect mcp.json files github",
-        ),
-        options=(
-            Option(
-                "--env",
-                "KEY=VALUE for the command's environment, or KEY to hand on yours",
-                value="KEY[=VALUE]",
-                read=_environment,
-                many=True,
-            ),
-            Option("--cwd", "the folder that the command runs in", value="FOLDER", read=os.path.expanduser),
-            Option("--timeout", "seconds of silence after which a request is given up", value="SECONDS", read=seconds),
-            Option("--revision", "the protocol revision to propose", value="DATE"),
-            Option("--trust", "start the command without asking, where nobody can be asked"),
-        ),
-        run=run_connect,
-        complete=complete_connect,
+CONNECT = Command(
+    name="connect",
+    usage="NAME -- command arguments…",
+    summary="start a server and connect to it",
+    about=(
+        "NAME is what you call the server from now on. A command is shown before it starts, and starts when you "
+        "allow it. In its place may stand a Python object: a Server of this notebook, a Client, a Command, a list "
+        "of words, an entry of an mcp.json file. Of an mcp.json file all servers are connected, or those that are "
+        "named. Connecting again makes the connection anew. client = %mcp connect … keeps the Client."
     ),
-    Command(
-        name="reconnect",
-        usage="[NAME] [--all]",
-        summary="end a connection and make it anew",
-        examples=("%mcp reconnect everything",),
-        options=(ALL,),
-        run=run_reconnect,
-        complete=complete_server,
+    examples=(
+        "%mcp connect everything -- npx -y @modelcontextprotocol/server-everything",
+        "%mcp connect files --env TOKEN --timeout 120 -- uvx some-server --root {folder}",
+        "%mcp connect demo demo",
+        "%mcp connect mcp.json",
+        "%mcp connect mcp.json files github",
     ),
+    options=(
+        Option(
+            "--env",
+            "KEY=VALUE for the command's environment, or KEY to hand on yours",
+            value="KEY[=VALUE]",
+            read=_environment,
+            many=True,
+        ),
+        Option("--cwd", "the folder that the command runs in", value="FOLDER", read=os.path.expanduser),
+        Option("--timeout", "seconds of silence after which a request is given up", value="SECONDS", read=seconds),
+        Option("--revision", "the protocol revision to propose", value="DATE"),
+        Option("--trust", "start the command without asking, where nobody can be asked"),
+    ),
+    run=run_connect,
+    complete=complete_connect,
+)
+
+RECONNECT = Command(
+    name="reconnect",
+    usage="[NAME] [--all]",
+    summary="end a connection and make it anew",
+    examples=("%mcp reconnect everything",),
+    options=(ALL,),
+    run=run_reconnect,
+    complete=complete_server,
 )

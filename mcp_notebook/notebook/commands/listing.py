@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from ...client.results import Listing
@@ -86,32 +86,32 @@ def complete_server_or_tool(completing: Completing) -> Iterable[str]:
     return completing.names_of("tools") if "." in completing.current else completing.workspace.names
 
 
-COMMANDS: Sequence[Command] = (
-    Command(
-        name="tools",
-        usage="[NAME | NAME.TOOL] [--filter TEXT]",
-        summary="list what servers can do, or show one tool's arguments",
-        examples=("%mcp tools", "%mcp tools everything", "%mcp tools everything.echo", "%mcp tools --filter file"),
-        options=(FILTER,),
-        run=list_tools,
-        complete=complete_server_or_tool,
-    ),
-    Command(
-        name="resources",
-        usage="[NAME] [--filter TEXT]",
-        summary="list what servers have to read",
-        examples=("%mcp resources", "%mcp resources everything"),
-        options=(FILTER,),
-        run=list_resources,
-        complete=complete_server,
-    ),
-    Command(
-        name="prompts",
-        usage="[NAME] [--filter TEXT]",
-        summary="list the prompts that servers have ready",
-        examples=("%mcp prompts", "%mcp prompts everything"),
-        options=(FILTER,),
-        run=list_prompts,
-        complete=complete_server,
-    ),
+TOOLS = Command(
+    name="tools",
+    usage="[NAME | NAME.TOOL] [--filter TEXT]",
+    summary="list what servers can do, or show one tool's arguments",
+    examples=("%mcp tools", "%mcp tools everything", "%mcp tools everything.echo", "%mcp tools --filter file"),
+    options=(FILTER,),
+    run=list_tools,
+    complete=complete_server_or_tool,
+)
+
+RESOURCES = Command(
+    name="resources",
+    usage="[NAME] [--filter TEXT]",
+    summary="list what servers have to read",
+    examples=("%mcp resources", "%mcp resources everything"),
+    options=(FILTER,),
+    run=list_resources,
+    complete=complete_server,
+)
+
+PROMPTS = Command(
+    name="prompts",
+    usage="[NAME] [--filter TEXT]",
+    summary="list the prompts that servers have ready",
+    examples=("%mcp prompts", "%mcp prompts everything"),
+    options=(FILTER,),
+    run=list_prompts,
+    complete=complete_server,
 )

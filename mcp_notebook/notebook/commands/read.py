@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -174,27 +174,26 @@ def complete_prompt(completing: Completing) -> Iterable[str]:
     return completing.suggested(found, PromptReference(name=found.item.name))
 
 
-COMMANDS: Sequence[Command] = (
-    Command(
-        name="read",
-        usage="[NAME] URI [variable=value …]",
-        summary="read a resource",
-        about="A template's variables are given behind it, or are the notebook's variables of the same names.",
-        examples=(
-            "%mcp read demo://resource/static/document/features.md",
-            "page = %mcp read everything demo://resource/dynamic/text/{resourceId} resourceId=3",
-        ),
-        options=(TIMEOUT,),
-        run=run_read,
-        complete=complete_read,
+READ = Command(
+    name="read",
+    usage="[NAME] URI [variable=value …]",
+    summary="read a resource",
+    about="A template's variables are given behind it, or are the notebook's variables of the same names.",
+    examples=(
+        "%mcp read demo://resource/static/document/features.md",
+        "page = %mcp read everything demo://resource/dynamic/text/{resourceId} resourceId=3",
     ),
-    Command(
-        name="prompt",
-        usage="[NAME.]PROMPT [key=value …]",
-        summary="get the messages of a prompt",
-        examples=("%mcp prompt everything.args-prompt city=Oslo",),
-        options=(TIMEOUT,),
-        run=run_prompt,
-        complete=complete_prompt,
-    ),
+    options=(TIMEOUT,),
+    run=run_read,
+    complete=complete_read,
+)
+
+PROMPT = Command(
+    name="prompt",
+    usage="[NAME.]PROMPT [key=value …]",
+    summary="get the messages of a prompt",
+    examples=("%mcp prompt everything.args-prompt city=Oslo",),
+    options=(TIMEOUT,),
+    run=run_prompt,
+    complete=complete_prompt,
 )

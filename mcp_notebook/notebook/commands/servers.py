@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ...render.letters import excerpt, one_line
-from ...render.parts import Card, Fold, Part, Text, listing, text
+from ...render.parts import Card, Fold, Part, Table, Text, listing, text
 from ..call_view import log_line
 from ..workspace import Kind, Member, Workspace
 from .listing import complete_server
@@ -18,12 +18,11 @@ LINES = 50
 """How many of the last lines of a log are shown."""
 _WHY = 120
 
-BEGINNING = (
+_BEGINNING = [
     ("%mcp connect NAME -- command arguments…", "start a server and connect to it"),
     ("%%mcp server NAME", "write a server: the functions of the cell become its tools"),
-    ("%mcp help", "all commands"),
-)
-"""What to begin with."""
+    ("%mcp help", "list all commands"),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +32,12 @@ class Row:
     member: Member
     counts: Mapping[Kind, int | None]
 
-    def state(self) -> str:
+    def connection(self) -> str:
+        """How it is connected, or why it is not."""
         client = self.member.client
-        if client.state == "lost":
-            return f"lost: {excerpt(one_line(str(client.error)), _WHY)}"
-        return {"closed": "disconnected"}.get(client.state, client.state)
+        if client.state == "connected":
+            return f"connected · {client.destination.transport} · {client.profile.revision.name}"
+        return f"lost: {excerpt(one_line(str(client.error)), _WHY)}" if client.state == "lost" else "disconnected"
 
     def count(self, kind: Kind) -> str:
         count = self.counts.get(kind)
@@ -46,9 +46,7 @@ class Row:
 
 _COLUMNS = {
     "server": lambda row: row.member.name,
-    "state": Row.state,
-    "revision": lambda row: row.member.client.profile.revision.name if row.member.connected else "",
-    "runs as": lambda row: row.member.client.destination.transport,
+    "connection": Row.connection,
     "tools": lambda row: row.count("tools"),
     "resources": lambda row: row.count("resources"),
     "templates": lambda row: row.count("templates"),
@@ -61,8 +59,7 @@ def overview(invocation: Invocation) -> Reply:
     workspace = invocation.workspace
     clients = {member.name: member.client for member in workspace}
     if not clients:
-        lines = "\n".join(f"{line:<44}{what}" for line, what in BEGINNING)
-        return Reply(clients, [Card("", "", [Text(lines, "mono")], name="nothing is connected yet")])
+        return Reply(clients, [Card("", "", [Table(("to begin", ""), _BEGINNING)], name="nothing is connected yet")])
     rows = _rows(workspace)
     first = next(iter(workspace.connected() or workspace)).name
     count = f"{len(rows)} server{'s' if len(rows) > 1 else ''}"
@@ -172,30 +169,30 @@ def _said(member: Member) -> tuple[list[str], list[str], list[str]]:
     return [log_line(line) for line in session.log], stderr.splitlines(), list(session.faults)
 
 
-COMMANDS: Sequence[Command] = (
-    Command(
-        name="servers",
-        usage="[NAME]",
-        summary="list the servers of this notebook, or show all about one",
-        examples=("%mcp servers", "%mcp servers everything"),
-        run=list_servers,
-        complete=complete_server,
-    ),
-    Command(
-        name="disconnect",
-        usage="[NAME] [--all]",
-        summary="end a connection, and the server's process",
-        examples=("%mcp disconnect everything",),
-        options=(ALL,),
-        run=disconnect,
-        complete=complete_server,
-    ),
-    Command(
-        name="log",
-        usage="[NAME]",
-        summary="show the last lines that a server logged or wrote to stderr",
-        examples=("%mcp log everything",),
-        run=show_log,
-        complete=complete_server,
-    ),
+SERVERS = Command(
+    name="servers",
+    usage="[NAME]",
+    summary="list the servers of this notebook, or show all about one",
+    examples=("%mcp servers", "%mcp servers everything"),
+    run=list_servers,
+    complete=complete_server,
+)
+
+DISCONNECT = Command(
+    name="disconnect",
+    usage="[NAME] [--all]",
+    summary="end a connection, and the server's process",
+    examples=("%mcp disconnect everything",),
+    options=(ALL,),
+    run=disconnect,
+    complete=complete_server,
+)
+
+LOG = Command(
+    name="log",
+    usage="[NAME]",
+    summary="show the last lines that a server logged or wrote to stderr",
+    examples=("%mcp log everything",),
+    run=show_log,
+    complete=complete_server,
 )
