@@ -78,7 +78,9 @@ class Opening:
     async def _discover(self, revision: Revision) -> Profile:
         try:
             return await self._ask_discover(revision)
-        except ProtocolError as error:
+        except (ProtocolError, HTTPError) as error:
+            if isinstance(error, HTTPError) and error.status not in LEGACY_STATUSES:
+                raise
             raise NegotiationError(
                 f"The server does not speak protocol revision {revision.name}: {error}. "
                 "Connect without a revision to find out what it speaks."
