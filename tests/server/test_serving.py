@@ -44,12 +44,13 @@ class Permanent(Home):
             self.closers.remove(closer)
 
     def end(self) -> None:
-        if not self.loop.is_running():
+        if self.loop.is_closed():
             return
         for closer in list(self.closers):
             self.wait(self.submit(closer()), 5)
         self.loop.call_soon_threadsafe(self.loop.stop)
         self.thread.join(5)
+        self.loop.close()
 
 
 @pytest.fixture

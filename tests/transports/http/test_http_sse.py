@@ -128,7 +128,7 @@ async def test_a_revision_of_the_handshake_era_can_be_wanted() -> None:
 
 async def test_where_a_modern_revision_is_wanted_nothing_old_is_tried() -> None:
     async with Puppet(OldServer()) as puppet:
-        with pytest.raises(HTTPError, match="405"):
+        with pytest.raises(NegotiationError, match="405"):
             await connect(puppet.url, revision="2026-07-28")
         assert [asked.says for asked in puppet.asked] == ["server/discover"]
 
