@@ -6,11 +6,11 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from .cli import tour
+from .cli import relay, tour
 
 __all__ = ["main"]
 
-COMMANDS = {"tour": tour}
+COMMANDS = {"relay": relay, "tour": tour}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

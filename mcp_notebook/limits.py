@@ -74,6 +74,10 @@ class Limits:
     """How many resources one client may subscribe to."""
     send_buffer: int = 1 * MiB
     """How much may wait to be written to a pipe before senders are slowed down."""
+    relay_buffer: int = 64 * MiB
+    """How much of what a server says a relay keeps while nobody reads it; then the server has to wait."""
+    relay_keep: float = 3600.0
+    """How long a relay keeps a server to which nobody is attached."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

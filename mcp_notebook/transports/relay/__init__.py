@@ -1,0 +1,69 @@
+"""A pipe that can be attached anew: a relay keeps a stdio server running while its clients come and go.
+
+    client <-> stdin, stdout <-> front <-> Unix socket <-> keeper <-> stdin, stdout <-> server
+
+A client starts a *front* (`python -m mcp_notebook relay -- COMMAND …`) as if it were the server. The first front starts
+a *keeper*, a process of its own that owns the server; later ones with the same identity attach to it. The front ends
+with its client; the keeper and the server go on, and what the server says meanwhile waits for the next front.
+
+Delivery is by whole lines and at least once: what a client has not read from its pipe when it goes is given to the next
+one, whole. (Only Linux tells what that is; elsewhere all that was written counts as read.) Ids and numbers in the
+messages make it exactly once. So this is for clients whose request ids do not come again with the next attachment, as
+those of this package: an answer to a client that has gone reaches the one after it.
+
+POSIX only. Source: rows 1 and 2 of the seeds (RR-3, ST-7), which let a client come and go on every transport.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from ..command import Command
+
+__all__ = ["ATTACHED", "TAKEN_OVER", "is_relay", "relayed"]
+
+ATTACHED = "notifications/mcp-notebook/attached"
+"""What a front started with `--announce` says first: `{"server": …, "attachment": …}`. The server's name is random, and
+another for each process, so that a client knows whether it has come back to the one that it knew; attachments are
+counted from 1."""
+
+TAKEN_OVER = 75
+"""The exit status of a front whose place another has taken. Its client should not come back by itself."""
+
+_RELAY = ("-m", "mcp_notebook", "relay")
+
+
+def relayed(command: Command, *, name: str | None = None, keep: float | None = None) -> Command:
+    """The same command behind a relay, in the same place and environment.
+
+    Args:
+        command: what starts the server.
+        name: who the relay is; without it, whoever starts the same command in the same folder with the same
+            environment meets the same server.
+        keep: how many seconds the server stays without a client; by default `Limits.relay_keep`.
+    """
+    options = [] if name is None else ["--name", name]
+    if keep is not None:
+        options += ["--keep", f"{keep:g}"]
+    # -P: files beside the server's must not be taken for ours.
+    return Command(
+        [sys.executable, "-P", *_RELAY, "--announce", *options, "--", *command.args], command.env, command.cwd
+    )
+
+
+def is_relay(command: Command) -> bool:
+    """Whether a command starts a relay, so that the server may still run when it is started again."""
+    return _begins(_behind_options(command.args[1:]), _RELAY)
+
+
+def _behind_options(words: Sequence[str]) -> Sequence[str]:
+    """What follows the interpreter's own options, none of which is `-m`."""
+    for index, word in enumerate(words):
+        if word == "-m" or not word.startswith("-"):
+            return words[index:]
+    return ()
+
+
+def _begins(words: Sequence[str], beginning: Sequence[str]) -> bool:
+    return tuple(words[: len(beginning)]) == tuple(beginning)
