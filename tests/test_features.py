@@ -34,12 +34,15 @@ async def test_they_agree_on_the_revision_and_know_each_other(link: Link) -> Non
     assert profile.revision.name == link.revision
     assert profile.server_info.name == "features"
     assert profile.instructions == "Be kind."
-    assert link.client.destination.transport == {
-        "memory": "this process",
-        "stdio": "stdio",
-        "HTTP": "HTTP",
-        "HTTP streams": "HTTP",
-    }[link.row.transport]
+    assert (
+        link.client.destination.transport
+        == {
+            "memory": "this process",
+            "stdio": "stdio",
+            "HTTP": "HTTP",
+            "HTTP streams": "HTTP",
+        }[link.row.transport]
+    )
 
 
 async def test_ping(link: Link) -> None:

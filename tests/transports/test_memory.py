@@ -83,7 +83,7 @@ async def test_what_is_sent_while_the_other_end_takes_in_a_message_comes_after_i
     await one.send(Notification("first"))
     await one.send(Notification("last"))
     await settle()
-    assert [message.method for message in second.messages] == ["first", "meanwhile", "last"]
+    assert second.messages == [Notification("first"), Notification("meanwhile"), Notification("last")]
 
 
 async def test_messages_are_carried_as_bytes_so_that_nothing_is_shared() -> None:
