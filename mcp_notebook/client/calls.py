@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import secrets
+import time
 from collections.abc import AsyncIterator, Callable, Generator, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
@@ -44,11 +46,9 @@ class CallHandle:
     """A call that has begun. `await` it, or ask it for its `result()`; cancel it; watch its events.
 
     Attributes:
-        id: a short name for it.
         server: the server's name.
         tool: the tool's name.
         arguments: what it was called with.
-        started: when, in UTC.
     """
 
     def __init__(
@@ -61,12 +61,11 @@ class CallHandle:
         limits: Limits,
         meta: Mapping[str, Any] | None = None,
     ) -> None:
-        self.id = secrets.token_hex(2)
         self.server = server
         self.tool = tool
         self.arguments = arguments
-        self.started = datetime.now(UTC)
-        self.ended: datetime | None = None
+        self._began = time.time()
+        self._ended: float | None = None
         self._home = home
         self._extra = {"_meta": dict(meta)} if meta else {}
         self.limits = limits
@@ -92,6 +91,21 @@ class CallHandle:
 
     # For whoever made the call
 
+    @functools.cached_property
+    def id(self) -> str:
+        """A short name for it."""
+        return secrets.token_hex(2)
+
+    @property
+    def started(self) -> datetime:
+        """When it began, in UTC."""
+        return datetime.fromtimestamp(self._began, UTC)
+
+    @property
+    def ended(self) -> datetime | None:
+        """When it ended, in UTC; None while it has not."""
+        return None if self._ended is None else datetime.fromtimestamp(self._ended, UTC)
+
     @property
     def status(self) -> CallState:
         """Where it stands, in a word of `CallState`: running, input_required, dropped, completed and so on."""
@@ -105,7 +119,7 @@ class CallHandle:
     @property
     def elapsed(self) -> float:
         """Seconds since it began, up to its end."""
-        return ((self.ended or datetime.now(UTC)) - self.started).total_seconds()
+        return (self._ended or time.time()) - self._began
 
     def done(self) -> bool:
         """Whether it has ended."""
@@ -275,7 +289,7 @@ class CallHandle:
             self._task.cancel()
 
     def _end(self, occurrence: Occurrence, outcome: Any) -> None:
-        self.ended = datetime.now(UTC)
+        self._ended = time.time()
         self._move(occurrence)
         if self._log is not None:
             self._say("outcome", outcome)

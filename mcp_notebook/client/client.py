@@ -399,7 +399,7 @@ class Client:
             on_notification=self._told,
             on_end=self._ended,
             validate=self.validated,
-            tool_headers=self._tool_headers,
+            tool_headers=self._tool_headers if self.destination.has_headers else None,
         )
         self.error, self._tools, self._session = None, None, session
         try:
@@ -441,9 +441,7 @@ class Client:
                 self.session.on_fault(f"the tool {tool.name!r} is left out: {error}")
         return found
 
-    async def _tool_headers(self, params: dict[str, Any], anew: bool) -> Mapping[str, str] | None:
-        if not self.destination.has_headers:
-            return None
+    async def _tool_headers(self, params: dict[str, Any], anew: bool) -> Mapping[str, str]:
         if anew:
             await self.list_tools()
         return of_arguments(self._headers.get(params["name"], {}), params.get("arguments") or {})

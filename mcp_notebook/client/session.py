@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
@@ -62,7 +63,8 @@ class ClientSession:
         on_notification: told of every notification that is no progress.
         on_end: told when the connection ends.
         validate: makes a tool's result of JSON data: (the tool's name, the data) -> the result.
-        tool_headers: what HTTP headers should say of a call: (its parameters, whether to look at the tool anew).
+        tool_headers: what HTTP headers should say of a call: (its parameters, whether to look at the tool anew);
+            None where the transport has no headers.
     """
 
     def __init__(
@@ -74,7 +76,7 @@ class ClientSession:
         on_notification: Callable[[Notification], None],
         on_end: Callable[[MCPError | None], None],
         validate: Callable[[str, Any], ToolResult],
-        tool_headers: ToolHeaders,
+        tool_headers: ToolHeaders | None,
     ) -> None:
         self.connection = Connection(channel, self, limits=limits, questions_stop_the_clock=True)
         self.calls: set[CallHandle] = set()
@@ -241,30 +243,27 @@ class ClientSession:
     ) -> Any:
         """One request; sent a second time where the server has forgotten the session, or wants other headers. In both
         cases it said so before it did anything."""
-
-        async def send(headers: Mapping[str, str] | None) -> Any:
-            return await self.connection.request(
-                method,
-                self._with_meta(params),
-                timeout=timeout,
-                total=total,
-                on_progress=on_progress,
-                headers=headers,
-                on_sent=call.sent if call is not None else None,
-                lasts=call.lasts if call is not None else None,
-            )
-
-        mirrored = method == "tools/call" and self.profile.revision.headers
-        agreed = self._profile
+        send = functools.partial(
+            self.connection.request,
+            method,
+            self._with_meta(params),
+            timeout=timeout,
+            total=total,
+            on_progress=on_progress,
+            on_sent=call.sent if call is not None else None,
+            lasts=call.lasts if call is not None else None,
+        )
+        agreed = self.profile
+        headers = self._tool_headers if method == "tools/call" and agreed.revision.headers else None
         try:
-            return await send(await self._tool_headers(params, False) if mirrored else None)
+            return await send(headers=await headers(params, False) if headers is not None else None)
         except SessionExpired:
             await self._renew(agreed)
-            return await send(None)
+            return await send()
         except ProtocolError as error:
-            if not mirrored or error.code != HEADER_MISMATCH:
+            if headers is None or error.code != HEADER_MISMATCH:
                 raise
-            return await send(await self._tool_headers(params, True))
+            return await send(headers=await headers(params, True))
 
     async def _renew(self, seen: Profile | None) -> None:
         """Open a new session in place of one that the server has forgotten, which began with this agreement."""

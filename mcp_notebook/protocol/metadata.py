@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
+from pydantic_core import to_json
 
 from ..errors import ProtocolError
 from ..jsonrpc import INVALID_PARAMS
@@ -58,6 +59,13 @@ def read(params: dict[str, Any] | None) -> RequestMeta:
     except ValidationError as error:
         raise ProtocolError(INVALID_PARAMS, f"Invalid params in '_meta': {first_problem(error)}") from None
     return RequestMeta(meta[VERSION], capabilities, info, level)
+
+
+def digest(params: dict[str, Any] | None) -> bytes:
+    """What a request says of its sender, as bytes to compare; `read` reads the same of what is equal here."""
+    meta = (params or {}).get("_meta")
+    meta = meta if isinstance(meta, dict) else {}
+    return to_json([meta.get(key) for key in (VERSION, CLIENT_INFO, CLIENT_CAPABILITIES, LOG_LEVEL)])
 
 
 def written(version: str, capabilities: ClientCapabilities, info: Implementation) -> dict[str, Any]:

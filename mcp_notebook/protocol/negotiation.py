@@ -27,6 +27,9 @@ UNSUPPORTED_PROTOCOL_VERSION = -32022
 MODERN_ERRORS = frozenset({HEADER_MISMATCH, MISSING_REQUIRED_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION})
 """Errors that only a server of a modern revision gives."""
 
+REMEMBERED, REMEMBERED_SIZE = 100, 4096
+"""How many agreements with modern clients a server remembers, and the largest metadata of one in bytes."""
+
 Capabilities = TypeVar("Capabilities", ClientCapabilities, ServerCapabilities)
 
 
@@ -98,6 +101,31 @@ def agreed_revision(proposed: Any) -> Revision:
     """The revision that a server agrees on where a client's `initialize` proposes this one."""
     revision = ALL.get(proposed, LATEST_HANDSHAKE) if isinstance(proposed, str) else LATEST_HANDSHAKE
     return revision if revision.era == "handshake" else LATEST_HANDSHAKE
+
+
+class Agreements:
+    """What a server and its modern clients agree on. Each request says it, but mostly as the one before it did."""
+
+    def __init__(self, capabilities: ServerCapabilities, info: Implementation) -> None:
+        self._capabilities = capabilities
+        self._info = info
+        self._known: dict[bytes, Profile] = {}
+
+    def of_request(self, params: dict[str, Any] | None) -> Profile:
+        """What holds for one request, by its own metadata.
+
+        Raises:
+            ProtocolError: the metadata is broken, or names a revision that is not spoken (-32022).
+        """
+        said = metadata.digest(params)
+        known = self._known.get(said)
+        if known is None:
+            known = of_request(params, self._capabilities, self._info)
+            if len(said) <= REMEMBERED_SIZE:
+                if len(self._known) >= REMEMBERED:
+                    self._known.clear()
+                self._known[said] = known
+        return known
 
 
 def of_request(params: dict[str, Any] | None, capabilities: ServerCapabilities, info: Implementation) -> Profile:

@@ -18,28 +18,27 @@ def shape(revision: Revision, method: str, result: Result, about: Mapping[str, A
         result: the answer.
         about: what a server says of itself in the `_meta` of results, where the revision has that.
     """
-    if "input_required" in revision.result_types:
-        result = _told_whole(revision, method, result, about)
     if isinstance(result, CallToolResult):
         result = _with_known_blocks(revision, result)
     elif isinstance(result, GetPromptResult):
         result = _with_known_messages(revision, result)
     omit = revision.omit.get(method)
-    if omit is None:
-        return result
-    return result.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=omit)
+    fields = None if omit is None else result.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=omit)
+    if "input_required" not in revision.result_types:
+        return result if fields is None else fields
+    return {**(result.shallow() if fields is None else fields), **_added(revision, method, result, about)}
 
 
-def _told_whole(revision: Revision, method: str, result: Result, about: Mapping[str, Any]) -> Result:
-    """With the fields that the modern revisions add to results."""
+def _added(revision: Revision, method: str, result: Result, about: Mapping[str, Any]) -> dict[str, Any]:
+    """What the modern revisions say of every result."""
     added: dict[str, Any] = {
-        "result_type": result.result_type or "complete",
-        "meta": {**about, **(result.meta or {})},
+        "resultType": result.result_type or "complete",
+        "_meta": {**about, **(result.meta or {})},
     }
     if method in revision.cacheable and isinstance(result, Cacheable):
-        added["ttl_ms"] = result.ttl_ms or 0
-        added["cache_scope"] = result.cache_scope or "private"
-    return result.model_copy(update=added)
+        added["ttlMs"] = result.ttl_ms or 0
+        added["cacheScope"] = result.cache_scope or "private"
+    return added
 
 
 def _with_known_blocks(revision: Revision, result: CallToolResult) -> CallToolResult:

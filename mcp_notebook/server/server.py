@@ -15,6 +15,7 @@ import anyio
 from ..errors import MCPError, SchemaError
 from ..limits import DEFAULT_LIMITS, Limits
 from ..protocol.metadata import SERVER_INFO
+from ..protocol.negotiation import Agreements
 from ..protocol.resuming import ResumeTerms
 from ..transports.base import Channel
 from ..types import (
@@ -113,6 +114,11 @@ class Server:
     def about(self) -> dict[str, Any]:
         """What the server says of itself in the `_meta` of results, in the revisions that have that."""
         return {SERVER_INFO: self.info.wire()}
+
+    @functools.cached_property
+    def agreements(self) -> Agreements:
+        """What holds for the requests of modern clients."""
+        return Agreements(self.capabilities, self.info)
 
     def __repr__(self) -> str:
         registry = self.registry
@@ -373,6 +379,8 @@ class Server:
         The other server is not to be used any more.
         """
         self.info, self.instructions = other.info, other.instructions
+        for name in ("about", "agreements"):  # they say who it was
+            self.__dict__.pop(name, None)
         self.registry.take_over(other.registry)
 
     def notify_resource_updated(self, uri: str) -> None:

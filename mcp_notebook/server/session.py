@@ -14,7 +14,7 @@ from ..jsonrpc import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Notific
 from ..protocol.extensions import RESUMING as DIALECTS
 from ..protocol.headers import check
 from ..protocol.metadata import is_modern
-from ..protocol.negotiation import accept, of_request
+from ..protocol.negotiation import accept
 from ..protocol.resuming import Dialect, ResumeTerms, read_mark
 from ..protocol.revision import Profile
 from ..protocol.shaping import shape
@@ -93,7 +93,7 @@ class ServerSession:
     async def on_request(self, request: Request) -> Any:
         if is_modern(request.params):
             self._check_headers(request)
-            profile = of_request(request.params, self.server.capabilities, self.server.info)
+            profile = self.server.agreements.of_request(request.params)
         elif request.method == "initialize":
             return self._initialize(request)
         elif request.method == "ping":

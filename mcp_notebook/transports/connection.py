@@ -73,12 +73,11 @@ class _Waiting:
 
     def due(self) -> float | None:
         """When this has waited too long."""
-        ends = [
-            since + limit
-            for since, limit in ((self.heard, self.silence), (self.started, self.total))
-            if limit is not None
-        ]
-        return min(ends) if ends else None
+        silent = None if self.silence is None else self.heard + self.silence
+        over = None if self.total is None else self.started + self.total
+        if silent is None or over is None:
+            return over if silent is None else silent
+        return min(silent, over)
 
     def stood_still(self, began: float, now: float) -> None:
         """The clock did not run between these two."""
@@ -177,9 +176,13 @@ class Connection:
         if on_sent is not None:
             on_sent(outgoing.id)
         try:
-            await self._send_in_time(outgoing.request, waiting, about)
+            waiting.sender = asyncio.current_task(self._loop)
+            await self.channel.send(outgoing.request, about=about)
+            waiting.sender = None
             return await waiting.future
         except asyncio.CancelledError:
+            if waiting.struck and waiting.sender is not None and not waiting.sender.uncancel():
+                return await waiting.future  # which has the error by now
             self._tell_cancelled(outgoing, "no longer wanted")
             raise
         finally:
@@ -306,7 +309,8 @@ class Connection:
             task.cancel()
 
     async def _work(self, incoming: Incoming) -> None:
-        self._question_begins()
+        if self._patient:
+            self._question_begins()
         try:
             result = await self._handler.on_request(incoming.request)
             if result is NO_ANSWER:
@@ -326,7 +330,8 @@ class Connection:
             logger.exception("the handler of %r failed", incoming.request.method)
             reply = self._peer.refuse(incoming, INTERNAL_ERROR, "Internal error")
         finally:
-            self._question_ends()
+            if self._patient:
+                self._question_ends()
         if reply is not None and not self._ended:
             await self._send_reply(reply, incoming.id)
 
@@ -348,15 +353,11 @@ class Connection:
     # Time. While a client answers a server's question, its own clocks stand still: a person may need the time.
 
     def _question_begins(self) -> None:
-        if not self._patient:
-            return
         if self._questions == 0:
             self._question_began = self._loop.time()
         self._questions += 1
 
     def _question_ends(self) -> None:
-        if not self._patient:
-            return
         self._questions -= 1
         if self._questions or not self._peer.outgoing:
             return
@@ -406,16 +407,6 @@ class Connection:
         if waiting.sender is not None:
             waiting.struck = True
             waiting.sender.cancel()
-
-    async def _send_in_time(self, request: Request, waiting: _Waiting, about: RequestId | None) -> None:
-        sender = waiting.sender = asyncio.current_task()
-        try:
-            await self.channel.send(request, about=about)
-        except asyncio.CancelledError:
-            if not waiting.struck or sender is None or sender.uncancel() > 0:
-                raise
-        finally:
-            waiting.sender = None
 
     def _heard(self, outgoing: Outgoing, params: dict[str, Any]) -> None:
         waiting: _Waiting = outgoing.state

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any, Literal, Self, TypeAlias, TypeVar
 
@@ -49,6 +50,17 @@ class Model(BaseModel):
     def wire(self) -> dict[str, Any]:
         """As JSON data, without what was left out."""
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+    def shallow(self) -> dict[str, Any]:
+        """Its fields by their names on the wire, without what was left out; what they hold is not JSON data yet."""
+        names = _wire_names(type(self))
+        fields = {**self.__dict__, **(self.__pydantic_extra__ or {})}
+        return {names.get(name, name): value for name, value in fields.items() if value is not None}
+
+
+@functools.cache
+def _wire_names(model: type[Model]) -> dict[str, str]:
+    return {name: field.serialization_alias or name for name, field in model.model_fields.items()}
 
 
 class WithMeta(Model):

@@ -170,6 +170,31 @@ def test_the_newest_handshake_revision_copies_nothing() -> None:
     assert shape(ALL["2025-11-25"], "tools/call", result, {}) is result
 
 
+def test_the_modern_revision_says_more_of_every_result_and_keeps_all_that_it_holds() -> None:
+    result = CallToolResult(content=[TextContent(text="t")], structured_content={"a": None}, meta={"b": 1}, more="c")  # pyright: ignore[reportCallIssue]
+    shaped = shape(ALL["2026-07-28"], "tools/call", result, {"server": "us"})
+    assert json.loads(dump(Response(1, shaped)))["result"] == {
+        "content": [{"type": "text", "text": "t"}],
+        "structuredContent": {"a": None},
+        "more": "c",
+        "resultType": "complete",
+        "_meta": {"server": "us", "b": 1},
+    }
+    assert (result.meta, result.result_type) == ({"b": 1}, None)
+
+
+def test_the_modern_revision_says_how_long_lists_may_be_kept() -> None:
+    result = ListToolsResult(tools=[Tool(name="t", execution=ToolExecution(task_support="optional"))], ttl_ms=5)
+    shaped = shape(ALL["2026-07-28"], "tools/list", result, {})
+    assert shaped == {
+        "tools": [{"name": "t"}],
+        "resultType": "complete",
+        "_meta": {},
+        "ttlMs": 5,
+        "cacheScope": "private",
+    }
+
+
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers(-100, 100) | st.text("ab_ä", max_size=3),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("ab_ä", max_size=3), inner, max_size=3),
