@@ -156,7 +156,7 @@ def headers_of(message: Mapping[str, Any], **more: str | None) -> dict[str, str 
     """The headers that the newest revision wants for a request. Underscores in names stand for hyphens."""
     params = message["params"]
     headers: dict[str, str | None] = {
-        "mcp-protocol-version": params["_meta"]["io.modelcontextprotocol/protocolVersion"],
+        "mcp-protocol-version": params["_meta"].get("io.modelcontextprotocol/protocolVersion"),
         "mcp-method": message["method"],
     }
     name = params.get("uri") if message["method"] == "resources/read" else params.get("name")
