@@ -47,6 +47,11 @@ class RoundTrip:
         self._handler: asyncio.Task[Result] | None = None
         self._ended = False
 
+    @property
+    def ended(self) -> bool:
+        """Whether there is an outcome, which is kept only for a client that asks for it again."""
+        return self._handler is not None and self._handler.done()
+
     # What the handler does
 
     async def tell(self, method: str, params: dict[str, Any]) -> None:
@@ -179,7 +184,7 @@ class Parking:
         Raises:
             LimitExceeded: too many are parked.
         """
-        if call.id not in self._calls and len(self._calls) >= self.limits.parked_calls:
+        if call.id not in self._calls and not self._has_room():
             call.end()
             raise LimitExceeded(
                 f"More than {self.limits.parked_calls} calls wait for answers here. Try again later.",
@@ -188,6 +193,15 @@ class Parking:
             )
         self.keep(call, always=True)
         return self._sealer().encrypt(to_json({"call": call.id, "for": call.binding, "at": time.time()})).decode()
+
+    def _has_room(self) -> bool:
+        """Whether one more can be kept; the oldest that has ended gives way."""
+        if len(self._calls) >= self.limits.parked_calls:
+            ended = next((call for call in self._calls.values() if call.ended), None)
+            if ended is None:
+                return False
+            self.forget(ended)
+        return True
 
     def keep(self, call: RoundTrip, *, always: bool = False) -> None:
         """Keep a call that was parked for `Limits.question` from now, so that a repeated answer finds its outcome."""
