@@ -163,6 +163,11 @@ class Client:
         """Have a function told of each notification of the server's, on the connection's loop. It must not block."""
         self._listeners.append(listener)
 
+    def remove_listener(self, listener: Callable[[Notification], None]) -> None:
+        """No longer tell it; one that was never added is no mistake."""
+        if listener in self._listeners:
+            self._listeners.remove(listener)
+
     # Verbs
 
     async def ping(self) -> float:

@@ -81,6 +81,8 @@ def destination(
     Raises:
         ConnectError: it is nothing to connect to.
     """
+    if isinstance(target, Destination):
+        return target
     if isinstance(target, Serves) and not isinstance(target, type):
         return Destination(target.name, server=target)
     if isinstance(target, Mapping):

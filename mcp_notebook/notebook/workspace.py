@@ -13,6 +13,8 @@ from ..client import Client, connect
 from ..client.targets import Destination, destination
 from ..errors import ConnectionLost, MCPError, RequestTimeout
 from ..jsonrpc import Notification
+from ..transports.http.options import HttpOptions
+from ..visible import visible
 from .brief import CommandError, hinted
 from .runtime import Runtime
 
@@ -53,6 +55,8 @@ class Target:
     def __str__(self) -> str:
         if self.where.command is not None:
             return str(self.where.command)
+        if self.where.url is not None:
+            return visible(self.where.url)
         return f"the Server object {self.where.name!r}"
 
 
@@ -108,6 +112,13 @@ class Member:
             return None
 
         return dict(zip(OFFERS, await asyncio.gather(*map(count, OFFERS)), strict=True))
+
+    async def latency(self) -> float | None:
+        """Seconds that the server takes to answer; None where it does not in good time. On the runtime's loop."""
+        with suppress(MCPError, TimeoutError):
+            async with asyncio.timeout(COUNTING):
+                return await self.client.ping()
+        return None
 
     def _heard(self, notification: Notification) -> None:
         for kind, offer in OFFERS.items():
@@ -200,7 +211,7 @@ class Workspace:
         if old is not None and old.target == target:
             await old.client.reconnect()
             return old
-        client = await connect(target.where.command or target.where.server, name=name, **target.options)
+        client = await connect(target.where, name=name, **target.options)
         self._members[name] = Member(name, target, client)
         if old is not None:
             await old.client.close()
@@ -217,8 +228,15 @@ class Workspace:
         return self._members[name]
 
 
-def target_of(value: Any, *, env: Mapping[str, str] | None = None, cwd: str | None = None, **options: Any) -> Target:
-    """What a value leads to: a command, a Server, an entry of an mcp.json file.
+def target_of(
+    value: Any,
+    *,
+    env: Mapping[str, str] | None = None,
+    cwd: str | None = None,
+    headers: Mapping[str, str] | None = None,
+    **options: Any,
+) -> Target:
+    """What a value leads to: a command, a URL, a Server, an entry of an mcp.json file.
 
     Args: see `mcp_notebook.connect`.
 
@@ -226,7 +244,8 @@ def target_of(value: Any, *, env: Mapping[str, str] | None = None, cwd: str | No
         MCPError: it leads nowhere.
     """
     try:
-        return Target(destination(value, env=env, cwd=cwd), options)
+        http = HttpOptions(headers=headers or {})
+        return Target(destination(value, env=env, cwd=cwd, http=http), options)
     except ValueError as error:  # a command without a program
         raise CommandError(str(error)) from None
 

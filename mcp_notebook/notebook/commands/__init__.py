@@ -8,8 +8,10 @@ from .connect import CONNECT, RECONNECT
 from .help import help_command
 from .listing import PROMPTS, RESOURCES, TOOLS
 from .read import PROMPT, READ
+from .serve import SERVE
 from .servers import DISCONNECT, LOG, SERVERS
 from .table import Command
+from .watch import WATCH
 
 COMMANDS: dict[str, Command] = {
     command.name: command
@@ -19,9 +21,11 @@ COMMANDS: dict[str, Command] = {
         CALL,
         RESOURCES,
         READ,
+        WATCH,
         PROMPTS,
         PROMPT,
         SERVER,
+        SERVE,
         SERVERS,
         DISCONNECT,
         RECONNECT,

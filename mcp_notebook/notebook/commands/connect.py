@@ -113,7 +113,8 @@ def _options(invocation: Invocation) -> dict[str, Any]:
     options = dict(invocation.options)
     if "env" in options:
         options["env"] = dict(options["env"])
-    return options
+    headers = [*options.pop("header", ()), *options.pop("token-env", ())]
+    return options | {"headers": dict(headers)} if headers else options
 
 
 def _of_entries(invocation: Invocation, entries: Mapping[str, Any], names: Sequence[str]) -> Connect:
@@ -239,19 +240,35 @@ def _environment(text: str) -> tuple[str, str]:
     return key, value if equals else os.environ[key]
 
 
+def _header(text: str) -> tuple[str, str]:
+    """`Name: value`."""
+    name, colon, value = text.partition(":")
+    if not colon or not name.strip():
+        raise CommandError(f"{text!r} is no HTTP header. It is written --header 'Name: value'.")
+    return name.strip(), value.strip()
+
+
+def _token(variable: str) -> tuple[str, str]:
+    """The header for a token that stands in the environment, where no notebook shows it."""
+    if not os.environ.get(variable):
+        raise CommandError(f"There is no {variable} in this kernel's environment: set it outside the notebook.")
+    return "Authorization", f"Bearer {os.environ[variable]}"
+
+
 CONNECT = Command(
     name="connect",
     usage="NAME -- command arguments…",
-    summary="start a server and connect to it",
+    summary="connect to a server: a command to start, a URL, an object",
     about=(
         "NAME is what you call the server from now on. A command is shown before it starts, and starts when you "
-        "allow it. In its place may stand a Python object: a Server of this notebook, a Client, a Command, a list "
+        "allow it. In its place may stand a URL, or a Python object: a Server of this notebook, a Client, a list "
         "of words, an entry of an mcp.json file. Of an mcp.json file all servers are connected, or those that are "
         "named. Connecting again makes the connection anew. client = %mcp connect … keeps the Client."
     ),
     examples=(
         "%mcp connect everything -- npx -y @modelcontextprotocol/server-everything",
         "%mcp connect files --env TOKEN --timeout 120 -- uvx some-server --root {folder}",
+        "%mcp connect lab http://localhost:8000/mcp --token-env LAB_TOKEN",
         "%mcp connect demo demo",
         "%mcp connect mcp.json",
         "%mcp connect mcp.json files github",
@@ -265,8 +282,10 @@ CONNECT = Command(
             many=True,
         ),
         Option("--cwd", "the folder that the command runs in", value="FOLDER", read=os.path.expanduser),
+        Option("--header", "an HTTP header for a URL", value="'Name: value'", read=_header, many=True),
+        Option("--token-env", "the variable that holds a URL's bearer token", value="VAR", read=_token, many=True),
         Option("--timeout", "seconds of silence after which a request is given up", value="SECONDS", read=seconds),
-        Option("--revision", "the protocol revision to propose", value="DATE"),
+        Option("--revision", "the protocol revision to speak; found out by default", value="DATE"),
         Option("--trust", "start the command without asking, where nobody can be asked"),
     ),
     run=run_connect,

@@ -32,13 +32,13 @@ def run_read(invocation: Invocation) -> Reply:
         if len(words) == 2:
             workspace.member(invocation.names.text(words[0]))
         raise CommandError(f"{invocation.command.say_usage()}  %mcp resources lists what there is.")
-    member, uri = _resource(workspace, server, words[-1], values, invocation.names)
+    member, uri = resource_of(workspace, server, words[-1], values, invocation.names)
     member.check()
     result = workspace.wait(member.client.read_resource(uri, timeout=invocation.options.get("timeout")))
     return Reply(result, parts_of(result))
 
 
-def _resource(
+def resource_of(
     workspace: Workspace, server: Member | None, word: Word, values: Mapping[str, Any], names: Names
 ) -> tuple[Member, str]:
     """Which server is to be asked for which URI."""

@@ -31,12 +31,14 @@ class Row:
 
     member: Member
     counts: Mapping[Kind, int | None]
+    latency: float | None
 
     def connection(self) -> str:
         """How it is connected, or why it is not."""
         client = self.member.client
         if client.state == "connected":
-            return f"connected · {client.destination.transport} · {client.profile.revision.name}"
+            revision = client.profile.revision
+            return f"connected · {client.destination.transport} · {revision.name} ({revision.era})"
         return f"lost: {excerpt(one_line(str(client.error)), _WHY)}" if client.state == "lost" else "disconnected"
 
     def count(self, kind: Kind) -> str:
@@ -51,6 +53,7 @@ _COLUMNS = {
     "resources": lambda row: row.count("resources"),
     "templates": lambda row: row.count("templates"),
     "prompts": lambda row: row.count("prompts"),
+    "latency": lambda row: "–" if row.latency is None else f"{row.latency * 1000:.1f} ms",
 }
 
 
@@ -79,7 +82,8 @@ def list_servers(invocation: Invocation) -> Reply:
 
 def _rows(workspace: Workspace) -> list[Row]:
     async def ask(member: Member) -> Row:
-        return Row(member, await member.counts())
+        counts, latency = await asyncio.gather(member.counts(), member.latency())
+        return Row(member, counts, latency)
 
     async def ask_all() -> list[Row]:
         return await asyncio.gather(*map(ask, workspace))
