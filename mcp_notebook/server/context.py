@@ -30,7 +30,7 @@ from ..types import (
     TextContent,
 )
 from ..types.problems import first_problem
-from .delivery import Delivery
+from .delivery import Current, Delivery
 from .delivery.giving_way import GivingWay
 from .elicitation_schema import elicitation_schema, parse_answer
 
@@ -62,22 +62,26 @@ class Context:
     In a synchronous handler, which runs in a thread, the same methods block instead of being awaited.
     """
 
-    def __init__(
-        self,
-        session: ServerSession,
-        profile: Profile,
-        request_id: RequestId,
-        meta: dict[str, Any] | None,
-        delivery: Delivery,
-    ) -> None:
+    def __init__(self, session: ServerSession, current: Current, delivery: Delivery) -> None:
         self._session = session
+        self._current = current
         self._delivery = delivery
         self._told = -1.0
-        self.profile = profile
+
+    @property
+    def profile(self) -> Profile:
         """What holds between the two sides for this request."""
-        self.request_id = request_id
-        self.meta: dict[str, Any] = meta or {}
+        return self._current.profile
+
+    @property
+    def request_id(self) -> RequestId:
+        """The request's id. Where the client comes back with answers (2026-07-28), that is a new request."""
+        return self._current.request_id
+
+    @property
+    def meta(self) -> dict[str, Any]:
         """The request's `_meta`."""
+        return self._current.meta
 
     async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         """Tell how far the work is. Nothing is sent where the client did not ask, or where it did not grow.

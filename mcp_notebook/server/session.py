@@ -24,7 +24,7 @@ from ..types import InitializeResult, LoggingLevel, Result
 from ..types.problems import first_problem
 from ..types.requests import CallToolParams, Retryable
 from .context import Context
-from .delivery import Delivery
+from .delivery import Current, Delivery
 from .delivery.direct import Direct
 from .delivery.kept import KeptCall, Superseded, Work, audit
 from .delivery.round_trip import RoundTrip, binding
@@ -145,11 +145,11 @@ class ServerSession:
             raise ProtocolError(
                 INVALID_PARAMS, f"Invalid params of {request.method!r}: {first_problem(error)}"
             ) from None
-        meta = getattr(params, "meta", None)
+        current = Current(profile, request.id, getattr(params, "meta", None) or {})
         direct = Direct(self.connection, request.id)
 
         async def work(delivery: Delivery) -> Result:
-            return await answer(self, params, Context(self, profile, request.id, meta, delivery))
+            return await answer(self, params, Context(self, current, delivery))
 
         def shaped(result: Result) -> Any:
             return shape(profile.revision, request.method, result, self.server.about)
@@ -162,7 +162,7 @@ class ServerSession:
             return await self._keep(request, *terms, kept)
         try:
             if profile.revision.questions == "returned" and isinstance(params, Retryable) and self._may_ask(params):
-                return shaped(await self._round(request, params).round(direct, work, params.input_responses))
+                return shaped(await self._round(request, params).round(direct, current, work, params.input_responses))
             return shaped(await work(direct))
         finally:
             direct.end()

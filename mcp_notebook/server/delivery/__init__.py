@@ -3,9 +3,26 @@
 A handler says things through its `Context`; the context hands them to the call's delivery. Handlers never know which.
 """
 
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ...errors import CallCancelled
+from ...jsonrpc import RequestId
+from ...protocol.revision import Profile
+
+
+@dataclass(slots=True)
+class Current:
+    """The request through which a call is heard at present: what it says holds. A round trip goes from one to the
+    next."""
+
+    profile: Profile
+    request_id: RequestId
+    meta: dict[str, Any]
+
+    def become(self, other: "Current") -> None:
+        """Another request goes on with the call."""
+        self.profile, self.request_id, self.meta = other.profile, other.request_id, other.meta
 
 
 class Delivery(Protocol):

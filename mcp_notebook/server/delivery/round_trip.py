@@ -20,7 +20,7 @@ from ...errors import LimitExceeded, ProtocolError
 from ...jsonrpc import INVALID_PARAMS
 from ...limits import Limits
 from ...types import InputRequest, InputRequiredResult, Result
-from . import Delivery, over
+from . import Current, Delivery, over
 
 if TYPE_CHECKING:
     from cryptography.fernet import Fernet
@@ -43,6 +43,7 @@ class RoundTrip:
         self._questions: dict[str, _Question] = {}
         self._given: dict[str, Any] = {}
         self._way: Delivery | None = None
+        self._current: Current | None = None
         self._news = asyncio.Event()
         self._handler: asyncio.Task[Result] | None = None
         self._ended = False
@@ -74,17 +75,26 @@ class RoundTrip:
     # What its requests do
 
     async def round(
-        self, way: Delivery, work: Callable[[Delivery], Coroutine[Any, Any, Result]], answers: Mapping[str, Any] | None
+        self,
+        way: Delivery,
+        current: Current,
+        work: Callable[[Delivery], Coroutine[Any, Any, Result]],
+        answers: Mapping[str, Any] | None,
     ) -> Result:
         """One request of the call: the result, or what must be known first.
 
         Args:
             way: how what the handler says meanwhile goes out.
+            current: the request; what an earlier one said of its sender no longer holds.
             work: makes the handler, where this is the first request.
             answers: key -> answer, as the client gives them; repeated ones are ignored, and so are those that nobody
                 asks for.
         """
         self._way = way
+        if self._current is None:
+            self._current = current
+        else:
+            self._current.become(current)
         for key, answer in (answers or {}).items():
             question = self._questions.get(key)
             if question is None:
