@@ -128,6 +128,7 @@ class Kernel:
         self.manager = manager
         self.client = client
         self._outcomes: dict[str, Outcome] = {}
+        self._displays: dict[str, Outcome] = {}
         self._answers: list[str] = []
 
     @property
@@ -220,6 +221,10 @@ class Kernel:
         content = message["content"]
         if message["msg_type"] == "input_request" and self._answers:
             self.client.input(self._answers.pop(0))
+        display = content.get("transient", {}).get("display_id", "")
+        if message["msg_type"] == "update_display_data" and display in self._displays:
+            self._displays[display].updates.append(content["data"])  # whatever runs meanwhile
+            return
         outcome = self._outcomes.get(message["parent_header"].get("msg_id", ""))
         if outcome is None:
             return
@@ -228,8 +233,7 @@ class Kernel:
                 outcome.text += content["text"]
             case "display_data" | "execute_result":
                 outcome.data.append(content["data"])
-            case "update_display_data":
-                outcome.updates.append(content["data"])
+                self._displays[display] = outcome
             case "error":
                 outcome.error = f"{content['ename']}: {content['evalue']}"
                 outcome.traceback = content["traceback"]

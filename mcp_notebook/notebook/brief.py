@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from ..errors import ConnectionLost, MCPError, RequestTimeout
+from ..errors import MCPError
 from ..protocol.json_schema.words import did_you_mean
 from ..render import parts_of
 from ..render.as_text import document
@@ -33,18 +33,10 @@ def brief(error: E, lines: list[str]) -> E:
     return error
 
 
-_NEXT: dict[type[MCPError], str] = {
-    ConnectionLost: "%mcp reconnect NAME connects it again; %mcp log NAME shows what it wrote.",
-    RequestTimeout: "--timeout SECONDS gives it longer.",
-}
-"""What to do next, where the error's text cannot know of the magics."""
-
-
-def brief_error(error: MCPError) -> MCPError:
-    """An error that IPython shows as its card in plain text. What the card folds away is in `folded`."""
-    parts = _split(error)[0]
-    hints = [hint for kind, hint in _NEXT.items() if isinstance(error, kind)]
-    return brief(error, [*document(parts).splitlines(), *(f"  {hint}" for hint in hints)])
+def brief_error(error: MCPError, *hints: str) -> MCPError:
+    """An error that IPython shows as its card in plain text, with hints; what that leaves out is in `folded`."""
+    lines = [*document(_split(error)[0]).splitlines(), *(f"  {hint}" for hint in hints)]
+    return brief(error, lines)
 
 
 def folded(error: MCPError) -> list[Part]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dis
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import FrameType
 from typing import Any
 
 from IPython.core.displayhook import DisplayHook
 from IPython.core.magic import Magics, line_cell_magic, magics_class, needs_local_scope, no_var_expand
 
-from ..errors import MCPError
+from ..errors import MCPError, RequestTimeout
 from .brief import CommandError, brief, brief_error, folded, hinted
 from .commands import COMMANDS
 from .commands.help import as_text
@@ -56,7 +56,7 @@ class MCPMagics(Magics):
             return error
         if Frontend.of(self.shell).kind not in ("console", "terminal"):  # there nothing can be folded away
             show(folded(error))
-        return brief_error(error)
+        return brief_error(error, *_hints(error, Workspace.of(self.shell)))
 
     def _remember(self, value: Any) -> None:
         """Have `_` and `Out` know the value, although it was already shown."""
@@ -71,6 +71,15 @@ MCPMagics.mcp.__doc__ = f"""Connect to MCP servers, call their tools, write serv
 
 %mcp alone shows the servers. %mcp help COMMAND tells all about a command.
 """
+
+
+def _hints(error: MCPError, workspace: Workspace) -> Iterator[str]:
+    """What to do next, where an error's own text cannot know of the magics."""
+    for member in workspace:
+        if member.client.error is not None and member.client.error in (error, error.__cause__):
+            yield f"%mcp reconnect {member.name} connects it again."
+    if isinstance(error, RequestTimeout):
+        yield "--timeout SECONDS gives it longer."
 
 
 def run(shell: Any, line: str, cell: str | None, local_ns: Mapping[str, Any], *, used: bool) -> Reply:

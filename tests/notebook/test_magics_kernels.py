@@ -195,7 +195,9 @@ def test_run_all_stops_at_a_command_that_failed() -> None:
 
 
 def test_a_notebook_is_saved_with_what_came_of_its_calls() -> None:
-    nb = notebook("%load_ext mcp_notebook", SERVER, "%mcp call work steps=4", "h = %mcp call --bg work steps=2", "h.result()")
+    nb = notebook(
+        "%load_ext mcp_notebook", SERVER, "%mcp call work steps=4", "h = %mcp call --bg work steps=2", "h.result()"
+    )
     run_all(nb)
     assert [output.data["text/plain"].splitlines()[1].strip() for output in nb.cells[2].outputs] == ["done"]
     assert nb.cells[3].outputs == []
