@@ -28,13 +28,13 @@ BO = {"action": "accept", "content": {"value": "Bo"}}
 
 
 def able(id: Any, tool: str, arguments: Any = None, **more: Any) -> dict[str, Any]:
-    """A call of a client that can answer everything. `state` and `answers` make it a retry."""
-    params = {}
+    """A call of a client that can answer everything. `state` and `answers` make it a retry; `more` adds metadata."""
+    params, meta = {}, {**ABLE, **more.pop("more", {})}
     if "state" in more:
         params["requestState"] = more.pop("state")
     if "answers" in more:
         params["inputResponses"] = more.pop("answers")
-    return call(id, tool, arguments, meta=ABLE, **params)
+    return call(id, tool, arguments, meta=meta, **params)
 
 
 class Curious(Server):
@@ -144,12 +144,45 @@ async def test_rounds_follow_rounds(far: Any) -> None:
     assert await text(far, able(3, "two", state=second["requestState"], answers={"second": BO})) == "Ada Bo"
 
 
-async def test_what_the_handler_says_between_two_questions_goes_out_on_the_request_of_that_round(far: Any) -> None:
+async def test_what_the_handler_says_goes_by_the_request_that_brought_the_answer(to: To) -> None:
+    server = Server("demo")
+
+    @server.tool
+    async def work(ctx: Context) -> str:
+        await ctx.progress(1)
+        await ctx.info("one")
+        await ctx.elicit("Name?", str, key="name")
+        await ctx.progress(2)
+        await ctx.info("two")
+        return f"{ctx.request_id} {ctx.meta['x']}"
+
+    @server.tool
+    def blocking(ctx: Context) -> str:
+        ctx.elicit("Name?", str, key="name")  # type: ignore[unused-coroutine]
+        ctx.progress(2)  # type: ignore[unused-coroutine]
+        return f"{ctx.request_id} {ctx.meta['x']}"
+
+    far = to(server)
+    level = "io.modelcontextprotocol/logLevel"
+    loud = able("a", "work", more={"x": 1, level: "debug"})
+    *said, first = await (await far.ask(loud)).all()
+    assert [one["params"].get("progressToken", one["params"].get("data")) for one in said] == ["a", "one"]
+    quiet = able("b", "work", state=first["result"]["requestState"], answers={"name": ADA}, more={"x": 2})
+    *said, second = await (await far.ask(quiet)).all()
+    assert [one["params"] for one in said] == [{"progressToken": "b", "progress": 2}]
+    assert second["result"]["content"][0]["text"] == "b 2"
+
+    state = (await asked(far, able("c", "blocking", more={"x": 1})))["requestState"]
+    *said, last = await (await far.ask(able("d", "blocking", state=state, answers={"name": ADA}, more={"x": 2}))).all()
+    assert [one["params"]["progressToken"] for one in said] == ["d"]
+    assert last["result"]["content"][0]["text"] == "d 2"
+
+
+async def test_the_next_question_goes_by_what_the_client_can_do_now(far: Any) -> None:
     first = await asked(far, able(1, "two"))
-    retry = able(2, "two", state=first["requestState"], answers={"first": ADA})
-    retry["params"]["_meta"]["io.modelcontextprotocol/logLevel"] = "info"
-    # the level is that of the request that began the call, which asked for none
-    assert len(await (await far.ask(retry)).all()) == 1
+    retry = able(2, "two", state=first["requestState"], answers={"first": ADA}, more={CAPABILITIES: {}})
+    error = await (await far.ask(retry)).error()
+    assert (error["code"], error["data"]) == (-32021, {"requiredCapabilities": {"elicitation": {}}})
 
 
 async def test_questions_of_one_moment_are_asked_together(far: Any) -> None:
