@@ -20,7 +20,7 @@ from ..protocol.negotiation import (
     propose,
 )
 from ..protocol.revision import Profile, Revision
-from ..protocol.revisions import LATEST_HANDSHAKE, LATEST_MODERN
+from ..protocol.revisions import ALL, LATEST_HANDSHAKE, LATEST_MODERN, MODERN
 from ..transports.connection import Connection
 from ..types import ClientCapabilities, Implementation
 
@@ -144,9 +144,10 @@ class Opening:
 
 
 def _says_modern(error: BaseException) -> bool:
-    """Whether what came instead of an answer to `server/discover` still comes from a modern server."""
+    """Whether what came instead of an answer to `server/discover` still comes from a modern server, with which there
+    is nothing but modern revisions to agree on."""
     if isinstance(error, ProtocolError):
-        return error.code in MODERN_ERRORS
+        return error.code in MODERN_ERRORS and not _offers_handshake(error)
     if isinstance(error, HTTPError):
         return error.status not in LEGACY_STATUSES
     return not isinstance(error, RequestTimeout)  # a lost connection, say, is no reason for a handshake
@@ -154,10 +155,24 @@ def _says_modern(error: BaseException) -> bool:
 
 def _offered(error: ProtocolError, revision: Revision) -> Revision:
     """The revision that a modern server offers in its refusal; else the refusal itself is raised."""
+    names = _supported(error)
+    if names is None or _offers_handshake(error):
+        raise error
+    return common_modern(names, revision)
+
+
+def _offers_handshake(error: ProtocolError) -> bool:
+    """Whether a server that knows none of our modern revisions offers one of before."""
+    names = _supported(error) or []
+    return not any(name in MODERN for name in names) and any(name in ALL for name in names)
+
+
+def _supported(error: ProtocolError) -> list[str] | None:
+    """The revisions that a refusal offers; None where it is no such refusal."""
     supported = error.data.get("supported") if isinstance(error.data, dict) else None
     if error.code != UNSUPPORTED_PROTOCOL_VERSION or not isinstance(supported, list):
-        raise error
-    return common_modern([name for name in supported if isinstance(name, str)], revision)
+        return None
+    return [name for name in supported if isinstance(name, str)]
 
 
 def _hint(error: MCPError) -> str:

@@ -155,12 +155,13 @@ class ClientSession:
         sent, age = params, self._cache.age
         for number in range(self._limits.rounds):
             raw = await self._once(method, sent, timeout=timeout, total=total, on_progress=on_progress, call=call)
-            kind = raw.get("resultType", "complete") if isinstance(raw, dict) else "complete"
+            typed = isinstance(raw, dict) and len(revision.result_types) > 1
+            kind = raw.get("resultType", "complete") if typed else "complete"
             if kind == "complete":
                 if keeps and number == 0:
                     self._cache.put(method, params, raw, age)
                 return raw
-            if kind not in revision.result_types or method not in RETRYABLE:
+            if kind not in [*revision.result_types] or method not in RETRYABLE:
                 raise InvalidResult(f"The server answered {method!r} with a result of type {str(kind)[:80]!r}.")
             sent = await self._supplied(params, raw, number, call)
         raise InvalidResult(
@@ -330,6 +331,8 @@ class ClientSession:
             wanted = InputRequiredResult.model_validate(raw)
         except ValidationError as error:
             raise InvalidResult(f"The server's question is broken: {first_problem(error)}.") from None
+        if wanted.input_requests is None and wanted.request_state is None:
+            raise InvalidResult("The server's question is broken: it has neither 'inputRequests' nor 'requestState'.")
         if not wanted.input_requests:
             await asyncio.sleep(min(0.1 * 2**number, 2.0))  # "not yet": there is nothing to answer
         asked = wanted.input_requests or {}
