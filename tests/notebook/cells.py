@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -134,6 +135,7 @@ def ipython() -> Iterator[Cells]:
     finally:
         Runtime.of(shell).close()
         InteractiveShell.clear_instance()
+        atexit.unregister(shell.atexit_operations)  # which collects garbage, once for each shell there ever was
 
 
 STDIO_SERVER = """
