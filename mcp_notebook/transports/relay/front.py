@@ -105,7 +105,8 @@ class Front:
             self._written += _write_some(self._stdout, self._to_stdout)
         if self._stderr in ready:
             self._complain(ready[self._stderr])
-        self._tell_what_is_read()
+        if not ready or self._written - self._read >= _CHUNK:  # not after each message: it would cost as much as one
+            self._tell_what_is_read()
 
     def _is_over(self) -> bool:
         """Whether the client has gone, or has been given all, and the end."""

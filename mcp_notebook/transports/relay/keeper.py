@@ -302,7 +302,7 @@ class Visitor(asyncio.Protocol):
         self.lines = LineBuffer(keeper.limits.message)
         self._keeper = keeper
         self._frames = FrameReader()
-        self._allowed = 0
+        self._allowed = self._told_allowed = 0
         self._greeted = False
         self._told_the_end = False
 
@@ -317,9 +317,11 @@ class Visitor(asyncio.Protocol):
             self._transport.write(data)
 
     def allow(self, more: int) -> None:
-        """It may send so many bytes more."""
+        """It may send so many bytes more. It hears of it when that matters: not after each message."""
         self._allowed += more
-        self.say(number_frame(Kind.ALLOWED, self._allowed))
+        if self._allowed - self._told_allowed >= self._keeper.limits.send_buffer // 2:
+            self._told_allowed = self._allowed
+            self.say(number_frame(Kind.ALLOWED, self._allowed))
 
     def end(self, status: int, text: str, *, drop: bool = False) -> None:
         """Say the last word, once; then it leaves by itself."""
