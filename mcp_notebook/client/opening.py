@@ -17,6 +17,7 @@ from ..protocol.negotiation import (
     common_modern,
     conclude,
     discovered,
+    only,
     propose,
 )
 from ..protocol.revision import Profile, Revision
@@ -105,7 +106,7 @@ class Opening:
         return discovered(raw, revision, self._capabilities, self._info)
 
     async def _request_discover(self, revision: Revision) -> Any:
-        meta = written(revision.name, self._capabilities, self._info)
+        meta = written(revision.name, only(self._capabilities, revision.client_capabilities), self._info)
         return await self._connection.request("server/discover", {"_meta": meta}, timeout=self._limits.connect)
 
     async def _probe(self) -> Profile:
