@@ -172,14 +172,14 @@ def _reachable(schema: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, 
 
 
 def _count(schema: Any) -> int:
-    """How many annotations there are anywhere, properties that happen to bear the name aside."""
+    """How many annotations there are anywhere; names of properties, and values, that happen to look so are none."""
     found, left = 0, [(schema, False)]
     while left:
         value, names = left.pop()
         if isinstance(value, Mapping):
             found += ANNOTATION in value and not names
             left += [
-                (part, key in ("properties", "$defs", "patternProperties") and not names) for key, part in value.items()
+                (part, key in _MAPS and not names) for key, part in value.items() if names or key not in _VALUES
             ]
         elif isinstance(value, list):
             left += [(part, False) for part in value]
