@@ -21,7 +21,7 @@ class Parameters:
     parameters: dict[str, inspect.Parameter]
     returns: Any
     local_names: dict[str, Any]
-    """Names that types within those types may refer to, besides the globals of where each is defined."""
+    """Names that types within those types may refer to, where the globals of their own modules do not have them."""
 
 
 def innermost(function: Any) -> Any:
@@ -72,9 +72,7 @@ class _Names:
         module = sys.modules.get(getattr(function, "__module__", None) or "")
         self.global_names: dict[str, Any] = getattr(function, "__globals__", None) or (vars(module) if module else {})
         self.local_names = {one.__name__: one for one in getattr(function, "__type_params__", ())}
-        # In a module or notebook the locals are the globals. Those must not shadow what other modules' types mean.
-        if localns is not None and "__builtins__" not in localns:
-            self.local_names.update(localns)
+        self.local_names.update(localns or {})
         code, cells = getattr(function, "__code__", None), getattr(function, "__closure__", None) or ()
         for key, cell in zip(code.co_freevars if code else (), cells, strict=False):
             try:

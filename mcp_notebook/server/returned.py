@@ -61,7 +61,7 @@ class Returned:
         self._schema = schema_of(model, "serialization")
         alone = _alone(self._schema)
         self.wrapped = alone.get("type") != "object"
-        self.schema = {"type": "object", **self._schema, WRAPPED_RESULT: True} if self.wrapped else alone
+        self.schema = {**self._schema, WRAPPED_RESULT: True} if self.wrapped else alone
 
     def to_data(self, value: Any) -> dict[str, Any]:
         """The value as JSON data that fits the schema.

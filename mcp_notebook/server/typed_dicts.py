@@ -22,7 +22,7 @@ def make_readable(annotation: Any, names: Mapping[str, Any]) -> None:
 
     Args:
         annotation: a type, resolved.
-        names: what their own annotations may refer to, besides the globals of their modules.
+        names: what their own annotations may refer to, where the globals of their modules do not have it.
     """
     if sys.version_info < (3, 12):
         _visit(annotation, dict(names), set())
@@ -38,7 +38,9 @@ def _visit(annotation: Any, names: dict[str, Any], seen: set[int]) -> None:
     if not isinstance(annotation, type) or not (has_fields or dataclasses.is_dataclass(annotation)):
         return
     try:
-        hints = typing.get_type_hints(annotation, localns=names, include_extras=True)
+        # As pydantic does: what the class's own module says comes first.
+        known = {**names, **vars(sys.modules[annotation.__module__])}
+        hints = typing.get_type_hints(annotation, localns=known, include_extras=True)
     except Exception:
         return  # pydantic resolves more, and says what it cannot
     for hint in hints.values():

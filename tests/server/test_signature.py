@@ -382,10 +382,11 @@ def test_what_the_authors_own_check_says_reaches_the_caller_in_its_own_words() -
                 raise AssertionError("The trip ends before it starts.")
             return self
 
-    def book(day: Annotated[dt.date, AfterValidator(future)], trip: Trip): ...
+    def book(day: Annotated[dt.date, AfterValidator(future)], trip: Trip, passengers: int = 1): ...
 
-    arguments = {"day": "2024-12-12", "trip": {"start": "2025-02-01", "end": "2025-01-01"}}
+    arguments = {"passengers": "2o", "day": "2024-12-12", "trip": {"start": "2025-02-01", "end": "2025-01-01"}}
     assert refused(read(book), arguments) == [
+        "passengers: '2o' is text; a whole number is expected",
         "day: Dates must be in the future. Current date is 08/08/2025.",
         "trip: The trip ends before it starts.",
     ]
@@ -503,15 +504,18 @@ def test_names_of_the_notebook_do_not_shadow_those_of_a_module(cell: Callable[[s
     sys.modules[library.__name__] = library
     try:
         exec(
-            "from __future__ import annotations\nimport dataclasses\nclass Config(dict): pass\nConfig = int\n"
-            "@dataclasses.dataclass\nclass Settings:\n    config: Config",
+            "from __future__ import annotations\nimport dataclasses, typing\nConfig = int\n"
+            "@dataclasses.dataclass\nclass Settings:\n    config: Config\n"
+            "class More(typing.TypedDict):\n    config: Config",
             vars(library),
         )
         names = cell("Config = str")
-        names["Settings"] = vars(library)["Settings"]
-        names = cell("def tool(settings: 'Settings'): ...")
-        signature = Signature.of(names["tool"], localns=names)
-        assert signature.input_schema["$defs"]["Settings"]["properties"]["config"] == {"type": "integer"}
+        names.update(Settings=vars(library)["Settings"], More=vars(library)["More"])
+        names = cell("def tool(settings: 'Settings', more: 'More', config: 'Config'): ...")
+        schema = Signature.of(names["tool"], localns=names).input_schema
+        assert schema["$defs"]["Settings"]["properties"]["config"] == {"type": "integer"}
+        assert schema["$defs"]["More"]["properties"]["config"] == {"type": "integer"}
+        assert schema["properties"]["config"] == {"type": "string"}
     finally:
         del sys.modules[library.__name__]
 
@@ -834,6 +838,18 @@ def test_content_and_types_unknown_to_json_have_no_output_schema(annotation: Any
     signature = giving(annotation)
     assert signature.output_schema is None
     assert signature.wrap_output("anything") is None
+
+
+def test_the_root_of_an_output_schema_is_written_out_and_only_what_is_referred_to_is_defined() -> None:
+    assert giving(Address).output_schema == {
+        "type": "object",
+        "description": "Where somebody lives.",
+        "properties": {"city": {"type": "string"}, "zip": {"type": "string", "default": ""}},
+        "required": ["city"],
+    }
+    recursive = giving(Options)
+    data = recursive.wrap_output({"verbose": True, "more": [{"verbose": False}]})
+    assert Validator(recursive.output_schema).errors(data) == []
 
 
 def test_a_function_without_return_annotation_has_no_output_schema() -> None:
