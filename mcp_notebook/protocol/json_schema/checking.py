@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 from pydantic_core import from_json, to_json
@@ -11,6 +12,7 @@ from ...errors import SchemaError
 from .bounded import errors_of, make_validator, metaschema_validator
 from .dialects import dialect_of
 from .problems import Problem, problems_of
+from .quick import quick_yes
 from .words import show
 
 _CACHED = 256 * 1024
@@ -50,7 +52,7 @@ class Validator:
         except ValueError as error:
             raise _no_json(error) from None
         make = _compiled if len(text) <= _CACHED else _compiled.__wrapped__
-        self._validator = make(text)
+        self._validator, self._quick_yes = make(text)
 
     def errors(self, value: Any, limit: int = 20) -> list[Problem]:
         """What is wrong with a value; [] if nothing, or if it cannot be told within the bounds of `work`.
@@ -59,19 +61,22 @@ class Validator:
             value: JSON data.
             limit: how many problems are wanted at most.
         """
+        if self._quick_yes is not None and self._quick_yes(value):
+            return []
         root = self._validator.schema
         found = [problem for error in errors_of(self._validator, value, limit) for problem in problems_of(error, root)]
         return list(dict.fromkeys(found))[:limit]
 
 
 @functools.lru_cache(maxsize=64)
-def _compiled(text: bytes) -> Any:
+def _compiled(text: bytes) -> tuple[Any, Callable[[Any], bool] | None]:
     try:
         schema = from_json(text)
     except ValueError as error:  # it reads less deeply nested JSON than can be written
         raise _no_json(error) from None
     check_schema(schema)
-    return make_validator(schema, dialect_of(schema), names_by_pattern=b'"patternProperties"' in text)
+    validator = make_validator(schema, dialect_of(schema), names_by_pattern=b'"patternProperties"' in text)
+    return validator, quick_yes(schema)
 
 
 def _no_json(error: ValueError) -> SchemaError:
