@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from pathlib import Path
 
 import pytest
 
 from mcp_notebook import CallHandle, Client, ToolResult
+from mcp_notebook.notebook.commands import COMMANDS
+from mcp_notebook.notebook.commands.table import Command, parse
+from mcp_notebook.notebook.interpolation import Names
+from mcp_notebook.notebook.words import split
 from mcp_notebook.notebook.workspace import Workspace
 from mcp_notebook.types import Prompt
 
@@ -128,6 +131,20 @@ def test_a_question_mark_shows_the_table_of_commands(cells: Cells) -> None:
     assert "%mcp call [NAME.]TOOL" in cells["get_ipython"]().magics_manager.magics["line"]["mcp"].__doc__
 
 
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
+def test_the_examples_of_the_help_are_written_as_they_should_be(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in ("TOKEN", "LAB_TOKEN"):
+        monkeypatch.setenv(variable, "secret")
+    for example in command.examples:
+        line = example.splitlines()[0].partition("%mcp ")[2]
+        word, *words = split(line)
+        assert word.raw == command.name
+        parse(command, words, Names({"folder": "f", "frame": []}))
+        assert not any(each.open_brace for each in words)
+
+
 # Connecting
 
 
@@ -210,6 +227,16 @@ def test_a_command_is_not_started_where_nobody_can_allow_it(cells: Cells, tmp_pa
     assert "● not started" in shown
     assert "--trust" in shown
     assert not cells["file"].exists()
+
+
+def test_a_command_may_hold_python_values_variables_of_the_environment_and_the_home_folder(
+    cells: Cells, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", "/home/of/somebody")
+    monkeypatch.setenv("DEMO_FOLDER", "a b")
+    cells["n"] = 5
+    shown = cells.fail("%mcp connect it -- run ~/x '~/y' $DEMO_FOLDER/{n + 1} --flag '{n}'")
+    assert "Not started: run /home/of/somebody/x '~/y' 'a b/6' --flag '{n}'" in shown
 
 
 def test_one_dead_server_of_a_file_does_not_stop_the_rest(cells: Cells, tmp_path: Path) -> None:
@@ -590,6 +617,32 @@ def test_the_log_shows_what_a_server_said(demo: Cells) -> None:
     assert "has said nothing" in demo.run("%mcp log").text
     demo.run("%mcp call work steps=1")
     assert "did 1" in demo.run("%mcp log demo").text
+
+
+# A server that we did not write
+
+
+@pytest.mark.node
+def test_the_npm_package_server_everything(cells: Cells, everything_command: list[str]) -> None:
+    cells["command"] = everything_command
+    assert "● connected everything" in cells.run("%mcp connect everything command --trust").text
+    assert "get-sum" in cells.run("%mcp tools everything").text
+    assert cells.run("%mcp call echo message='hi there'").text.endswith("Echo: hi there")
+    assert "1 and 2 is 3" in cells.run("%mcp call get-sum a=1 b={1 + 1}").text
+    assert "Oslo" in cells.run("%mcp prompt args-prompt city=Oslo").text
+    shown = cells.run("%mcp read demo://resource/dynamic/text/{resourceId} resourceId=3").text
+    assert "Resource 3" in shown
+    assert "image/png" in cells.run("%mcp call get-tiny-image").text
+    assert "one of 'error', 'success' or 'debug'" in cells.fail("%mcp call get-annotated-message messageType=x")
+    assert cells.complete("%mcp call get-annotated-message messageType=e") == [
+        "%mcp call get-annotated-message messageType=error"
+    ]
+    assert cells.complete("%mcp prompt completable-prompt department=E") == [
+        "%mcp prompt completable-prompt department=Engineering"
+    ]
+    handle = cells.run("h = %mcp call --bg trigger-long-running-operation duration=0.2 steps=2")
+    assert handle.shown == []
+    assert "Steps: 2" in cells.run("h.result().text").text
 
 
 # Commands

@@ -188,8 +188,7 @@ def _in_background(invocation: Invocation, call: ToolCall, handle: CallHandle, v
     if live.in_place:
         live.draw(view.working())
         invocation.workspace.runtime.submit(_watch(call, handle, view, live))
-    hint = "handle" if invocation.used else "_"
-    return Reply(handle, [Text(f"{hint}.result() waits for it, {hint}.cancel() stops it.", "note")])
+    return Reply(handle, [Text("_.result() waits for it, _.cancel() stops it.", "note")])
 
 
 async def _watch(call: ToolCall, handle: CallHandle, view: CallView, live: Live) -> None:
