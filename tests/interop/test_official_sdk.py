@@ -181,8 +181,13 @@ def text_of(block: Any) -> str:
     return block.text
 
 
+def their_streams() -> Any:
+    """The way of its client to our server."""
+    return stdio_client(StdioServerParameters(command=sys.executable, args=["-m", "tests.feature_server"], cwd=ROOT))
+
+
 @contextlib.asynccontextmanager
-async def their_session(revision: str) -> AsyncIterator[Theirs]:
+async def their_session(revision: str, way: Any) -> AsyncIterator[Theirs]:
     lines: list[Any] = []
     told: list[Any] = []
 
@@ -202,9 +207,8 @@ async def their_session(revision: str) -> AsyncIterator[Theirs]:
     async def heard(message: Any) -> None:
         told.append(message)
 
-    parameters = StdioServerParameters(command=sys.executable, args=["-m", "tests.feature_server"], cwd=ROOT)
     async with (
-        stdio_client(parameters) as streams,
+        way as streams,
         mcp.ClientSession(
             *streams,
             elicitation_callback=answer,
@@ -230,18 +234,18 @@ async def their_session(revision: str) -> AsyncIterator[Theirs]:
 async def theirs(revision: str, anyio_backend: str) -> AsyncIterator[Theirs]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        async with _in_one_task(revision) as theirs:
+        async with in_one_task(revision, their_streams()) as theirs:
             yield theirs
 
 
 @contextlib.asynccontextmanager
-async def _in_one_task(revision: str) -> AsyncIterator[Theirs]:
+async def in_one_task(revision: str, way: Any) -> AsyncIterator[Theirs]:
     """The session, entered and left in one task: its task groups want that, and fixtures do not promise it."""
     ready: asyncio.Future[Theirs] = asyncio.get_running_loop().create_future()
     over = asyncio.Event()
 
     async def keep() -> None:
-        async with their_session(revision) as theirs:
+        async with their_session(revision, way) as theirs:
             ready.set_result(theirs)
             await over.wait()
 
