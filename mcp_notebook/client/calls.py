@@ -51,6 +51,25 @@ class CallHandle:
         arguments: what it was called with.
     """
 
+    # What most calls never change stands here, so that making one costs little.
+    request_id: RequestId | None = None
+    dialect: Dialect | None = None
+    policy: ResumePolicy | None = None
+    last_number = 0
+    """The number of the last message that arrived, where the server numbers them."""
+    heard = 0
+    """How many messages arrived."""
+    _sent = False
+    _state = CallState.RUNNING
+    _ended: float | None = None
+    _log: CallLog | None = None
+    _latest: Progress | None = None
+    _task: asyncio.Task[Any] | None = None
+    _future: Future[ToolResult] | None = None
+    _cancelled_because: str | None = None
+    _questions = 0
+    _news: asyncio.Event | None = None
+
     def __init__(
         self,
         home: Home,
@@ -64,29 +83,12 @@ class CallHandle:
         self.server = server
         self.tool = tool
         self.arguments = arguments
-        self._began = time.time()
-        self._ended: float | None = None
-        self._home = home
-        self._extra = {"_meta": dict(meta)} if meta else {}
         self.limits = limits
-        self.request_id: RequestId | None = None
-        self.dialect: Dialect | None = None
-        self.policy: ResumePolicy | None = None
-        self.last_number = 0
-        """The number of the last message that arrived, where the server numbers them."""
-        self.heard = 0
-        """How many messages arrived."""
         self.questions: dict[RequestId, asyncio.Future[Any]] = {}
         """What the server asked in it: id -> the answer, or who is giving it."""
-        self._sent = False
-        self._state = CallState.RUNNING
-        self._log: CallLog | None = None
-        self._latest: Progress | None = None
-        self._task: asyncio.Task[Any] | None = None
-        self._future: Future[ToolResult] | None = None
-        self._cancelled_because: str | None = None
-        self._questions = 0
-        self._news: asyncio.Event | None = None
+        self._began = time.time()
+        self._home = home
+        self._meta = meta
         self._listeners: list[Callable[[CallHandle, CallEvent], None]] = []
 
     # For whoever made the call
@@ -211,7 +213,10 @@ class CallHandle:
     @property
     def params(self) -> dict[str, Any]:
         """The parameters of `tools/call`."""
-        return {"name": self.tool, "arguments": self.arguments, **self._extra}
+        params: dict[str, Any] = {"name": self.tool, "arguments": self.arguments}
+        if self._meta:
+            params["_meta"] = dict(self._meta)
+        return params
 
     def sent(self, id: RequestId) -> None:
         """It goes on its way under this id."""

@@ -46,18 +46,26 @@ _NO_DATA = (
     memoryview,
 )
 
+_AS_IN_JSON = (str, int, bool)
+
 
 class Returned:
     """A return type that can be told as JSON.
+
+    Args:
+        name: what errors call the function.
+        model: a model of the type as the field "result".
+        plain: the type, where its values are JSON data as they are.
 
     Attributes:
         schema: the output schema; its root is an object.
         wrapped: whether data is `{"result": value}`, since the value is no object.
     """
 
-    def __init__(self, name: str, model: type[BaseModel]) -> None:
+    def __init__(self, name: str, model: type[BaseModel], plain: type | None = None) -> None:
         self._name = name
         self._model = model
+        self._plain = plain
         self._schema = schema_of(model, "serialization")
         alone = _alone(self._schema)
         self.wrapped = alone.get("type") != "object"
@@ -69,6 +77,8 @@ class Returned:
         Raises:
             ProtocolError: the value is not of the return type; a fault of the server's (VAL-2).
         """
+        if type(value) is self._plain:
+            return {"result": value}
         validate = self._model.__pydantic_validator__.validate_python
         try:
             try:
@@ -102,7 +112,8 @@ def read_returned(name: str, annotation: Any, names: Mapping[str, Any]) -> Retur
     if any(is_subclass(member, _NO_DATA) for member in members(annotation, (list, tuple, Sequence))):
         return None
     try:
-        return Returned(name, make_model({"result": annotation}, names=names, extra="ignore"))
+        model = make_model({"result": annotation}, names=names, extra="ignore")
+        return Returned(name, model, annotation if annotation in _AS_IN_JSON else None)
     except Exception:  # pydantic's errors for types it does not know are of many classes
         return None
 
