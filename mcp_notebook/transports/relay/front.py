@@ -150,6 +150,8 @@ class Front:
     def _take(self, one: Frame) -> None:
         kind, payload = one
         match kind:
+            case Kind.HELLO:
+                self._allowed = json.loads(payload)["allowed"]
             case Kind.DATA:
                 self._to_stdout += payload
             case Kind.STDERR:

@@ -177,10 +177,13 @@ class Keeper:
         self._attached = visitor
         self._attachments += 1
         self._keep = keep
-        visitor.say(json_frame(Kind.HELLO, {"server": self._name, "attachment": self._attachments}))
+        # It may send at once, so that it hears of a client that leaves at once before it gives it anything.
+        allowed = self.limits.send_buffer if self._input.empty() else 0
+        visitor.welcome({"server": self._name, "attachment": self._attachments}, allowed)
+        if not allowed:
+            self.sent(visitor, b"")  # it may when all is done that earlier ones sent
         visitor.say(b"".join(data_frames(Kind.STDERR, bytes(self._unheard))))
         self._unheard.clear()
-        self.sent(visitor, b"")  # behind all that earlier ones sent, it may begin
         self._give()
 
     def _nobody_is_here(self) -> None:
@@ -316,6 +319,11 @@ class Visitor(asyncio.Protocol):
         if not self._transport.is_closing():
             self._transport.write(data)
 
+    def welcome(self, attachment: dict[str, Any], allowed: int) -> None:
+        """Let it in; it may send so many bytes."""
+        self._allowed = self._told_allowed = allowed
+        self.say(json_frame(Kind.HELLO, {**attachment, "allowed": allowed}))
+
     def allow(self, more: int) -> None:
         """It may send so many bytes more. It hears of it when that matters: not after each message."""
         self._allowed += more
@@ -370,6 +378,9 @@ class _ToStderr(logging.Handler):
     def __init__(self, keeper: Keeper) -> None:
         super().__init__(logging.WARNING)
         self._keeper = keeper
+        self._loop = asyncio.get_running_loop()
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._keeper.complained(f"relay: {self.format(record)}\n".encode())
+        text = f"relay: {self.format(record)}\n".encode()
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            self._loop.call_soon_threadsafe(self._keeper.complained, text)

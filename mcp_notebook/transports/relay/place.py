@@ -24,11 +24,13 @@ __all__ = ["Place", "id_of", "id_of_name"]
 _SUFFIX = ".socket"
 _BACKLOG = 128
 _ID_LENGTH = 16
+_OF_A_TERMINAL = frozenset({"_", "COLUMNS", "LINES", "OLDPWD", "PWD", "SHLVL", "TERM"})
 
 
 def id_of(command: Command) -> str:
-    """Who the relay of a command is: another for any other argument, variable or folder."""
-    return command.digest()[:_ID_LENGTH]
+    """Who the relay of a command is: another for any other argument, folder or variable (but a terminal's)."""
+    env = {name: value for name, value in command.env.items() if name not in _OF_A_TERMINAL}
+    return Command(command.args, env, command.cwd).digest()[:_ID_LENGTH]
 
 
 def id_of_name(name: str) -> str:

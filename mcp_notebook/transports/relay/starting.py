@@ -133,8 +133,12 @@ def _greet(keeper: socket.socket, frames: FrameReader, hello: dict[str, Any]) ->
 def _relay(keeper: socket.socket, frames: FrameReader, heard: list[Frame], announce: bool, limits: Limits) -> int:
     kind, payload = heard[0]
     welcome = announce and kind is Kind.HELLO
-    first = dump(Notification(ATTACHED, json.loads(payload))) + b"\n" if welcome else b""
-    return Front(keeper, frames, heard, first=first, limits=limits).run()
+    return Front(keeper, frames, heard, first=_announcement(payload) if welcome else b"", limits=limits).run()
+
+
+def _announcement(hello: bytes) -> bytes:
+    attachment = json.loads(hello)
+    return dump(Notification(ATTACHED, {name: attachment[name] for name in ("server", "attachment")})) + b"\n"
 
 
 def _ask(place: Place, id: str, hello: dict[str, Any], seconds: float) -> dict[str, Any] | None:

@@ -124,6 +124,14 @@ async def test_commands_that_differ_in_anything_do_not_meet(relays: Relays, othe
     assert len(relays.running()) == 2
 
 
+async def test_a_command_is_the_same_in_another_terminal(relays: Relays) -> None:
+    pids: set[int] = set()
+    for terminal in ("xterm", "screen"):
+        async with relays.client(env={"TERM": terminal, "SHLVL": str(len(pids))}) as client:
+            pids.add(await client.ask("pid"))
+    assert len(pids) == 1
+
+
 async def test_relays_of_one_command_with_different_names_do_not_meet(relays: Relays) -> None:
     async with relays.client(name="one") as one, relays.client(name="two") as two:
         assert await one.ask("pid") != await two.ask("pid")

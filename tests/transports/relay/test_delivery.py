@@ -179,6 +179,27 @@ async def test_neither_a_server_nor_a_client_that_does_not_read_stops_the_other_
         assert await asyncio.wait_for(sending, BOUND) == 10 * MiB
 
 
+def test_a_client_that_leaves_at_once_takes_nothing_along(relays: Relays) -> None:
+    with front(relays.command()) as before:
+        assert before.stdin is not None
+        assert before.stdout is not None
+        before.stdout.readline()
+        before.stdin.write(asking("asked", "count", to=20, size=1000))
+        before.stdin.close()
+        before.stdout.close()
+        before.wait(BOUND)
+    wait_until(lambda: relays.the_only_one()["waiting"] > 20 * 1000)
+    for _ in range(5):
+        with front(relays.command()) as leaving:
+            assert leaving.stdin is not None
+            assert leaving.stdout is not None
+            leaving.stdin.close()
+            assert b"number" not in leaving.stdout.read()
+    with front(relays.command()) as after:
+        numbers = [number_of(message) for message in lines_until(after, 20)]
+    assert numbers[1:21] == list(range(1, 21))
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what of a pipe was read")
 def test_many_short_attachments_in_a_stream_of_messages_lose_none_and_double_none(relays: Relays) -> None:
     chance = random.Random(4)
