@@ -40,6 +40,9 @@ class Remembering:
         self.invalid.append(error)
         self._told.set()
 
+    def faulty(self, reason: str) -> None:
+        raise AssertionError(reason)
+
     def failed(self, id: RequestId, error: MCPError) -> None:
         raise AssertionError("stdio has one way for all requests")
 

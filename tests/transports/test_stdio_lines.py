@@ -34,6 +34,9 @@ class Told:
     def received_invalid(self, error: InvalidMessage) -> None:
         self.invalid.append(error)
 
+    def faulty(self, reason: str) -> None:
+        raise AssertionError(reason)
+
     def failed(self, id: RequestId, error: MCPError) -> None:
         raise AssertionError("stdio has one way for all requests")
 

@@ -23,6 +23,9 @@ class Serving:
         result = getattr(self, message.method)(**message.params or {})
         self.answer(Response(message.id, result))
 
+    def faulty(self, reason: str) -> None:
+        raise AssertionError(reason)
+
     def received_invalid(self, error: InvalidMessage) -> None:
         self.answer(ErrorResponse(error.id, error.code, str(error)))
 
