@@ -42,6 +42,15 @@ class Limits:
     """How many requests of one HTTP endpoint are open at once; more are refused."""
     outbox: int = 1000
     """How many messages that belong to no request wait for a client to fetch them; the oldest give way."""
+    replay: float = 120.0
+    """How long a message sent on an SSE stream is kept for a client that may not have got it, and the stream after its
+    end."""
+    replay_messages: int = 1000
+    """How many messages of one SSE stream are kept; the oldest of those sent, and of notifications, give way."""
+    replay_buffer: int = 16 * MiB
+    """How much of one SSE stream is kept, likewise."""
+    replay_streams: int = 1000
+    """How many SSE streams of one session are kept after their end."""
     keep_alive: float = 15.0
     """How long a stream may be silent before a comment shows that it is alive."""
     connections: int = 2000

@@ -1,4 +1,4 @@
-"""Revision 2025-11-25: icons, URL elicitation, tools in sampling, tasks. Source: its changelog."""
+"""Revision 2025-11-25: icons, URL elicitation, tools in sampling, tasks, polling. Source: its changelog."""
 
 from dataclasses import replace
 
@@ -12,4 +12,5 @@ REVISION = replace(
     omit={},
     elicitation_modes=frozenset({"form", "url"}),
     sampling_tools=True,
+    polling=True,
 )

@@ -28,6 +28,7 @@ REVISION = replace(
     | {"extensions"},
     server_capabilities=(before.REVISION.server_capabilities - {"tasks"}) | {"extensions"},
     omit={"tools/list": {"tools": {"__all__": {"execution"}}}},
+    polling=False,
     questions="returned",
     changes="listened",
     log_level="request",

@@ -16,6 +16,7 @@ from ...limits import DEFAULT_LIMITS, Limits
 from ...protocol.headers import VERSION_HEADER
 from ...protocol.metadata import is_modern, read
 from ...protocol.negotiation import agreed_revision
+from ...protocol.peer import REPEATS
 from ...protocol.revisions import ALL, LATEST_MODERN, MODERN
 from ..base import Channel
 from .answers import Receive, Refusal, Scope, Send, send_bytes
@@ -26,6 +27,7 @@ from .sessions import Sessions
 
 logger = logging.getLogger("mcp_notebook.http")
 SESSION_HEADER = "mcp-session-id"
+LAST_EVENT = "last-event-id"
 
 
 class Serve(Protocol):
@@ -107,7 +109,7 @@ class HttpApp:
                 case "GET":
                     session = self._session(headers, principal)
                     _accepts(headers, "text/event-stream")
-                    await session.stream(send, receive, self._limits.keep_alive)
+                    await session.stream(send, receive, self._limits.keep_alive, headers.get(LAST_EVENT))
                     self._sessions.touch(session)
                 case "DELETE":
                     session = self._session(headers, principal)
@@ -148,7 +150,7 @@ class HttpApp:
         except ProtocolError as error:
             raise Refusal(400, error.code, error.message, data=error.data, id=message.id) from None
         message.headers = headers
-        exchange = Exchange([message.id], self._forms(headers))
+        exchange = Exchange([message.id], self._forms(headers), None, self._limits)
         channel = RequestChannel(message, exchange)
         self._start(channel, principal)
         try:
@@ -158,6 +160,7 @@ class HttpApp:
                 headers=(),
                 statuses=revision.http_statuses,
                 keep_alive=self._limits.keep_alive,
+                primes=False,
                 on_gone=channel.cancel,
             )
         finally:
@@ -180,14 +183,15 @@ class HttpApp:
         if isinstance(found, list) and not session.revision.batches:
             raise Refusal(400, INVALID_REQUEST, f"Protocol revision {session.revision.name} has no batches.")
         ids = [message.id for message in messages if isinstance(message, Request)]
-        if session.busy(ids) or len(set(ids)) < len(ids):
+        fresh = [one.id for one in messages if isinstance(one, Request) and one.method not in REPEATS]
+        if session.busy(fresh) or len(set(ids)) < len(ids):
             raise Refusal(400, INVALID_REQUEST, "A request id is in use already.")
         if not ids:
-            session.deliver(messages, None, ids)
+            session.deliver(messages)
             await send_bytes(send, 202)
             return
-        exchange = Exchange(ids, self._forms(headers))
-        session.deliver(messages, exchange, ids)
+        exchange = session.begin(ids, self._forms(headers))
+        session.deliver(messages)
         session.streaming += 1
         try:
             await exchange.answer(
@@ -196,11 +200,12 @@ class HttpApp:
                 headers=((SESSION_HEADER.encode(), session.id.encode()),) if opening is not None else (),
                 statuses={},
                 keep_alive=self._limits.keep_alive,
+                primes=session.revision.polling,
                 on_gone=lambda: None,
             )
         finally:
             session.streaming -= 1
-            session.answered(exchange, ids)
+            session.answered(exchange)
             self._sessions.touch(session)
 
     def _forms(self, headers: Mapping[str, str]) -> Forms:

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections import deque
-from collections.abc import Iterable
-from typing import Any
+import time
+from collections.abc import Collection, Iterable
 
 from ...errors import ConnectionLost
-from ...jsonrpc import ErrorResponse, Message, Notification, Request, RequestId, Response
+from ...jsonrpc import INVALID_REQUEST, ErrorResponse, Message, Notification, Request, RequestId, Response
 from ...limits import Limits
 from ...protocol.revision import Revision
 from ..base import Receiver
-from .answers import EVENT_STREAM, Receive, Send
-from .exchange import Exchange, event
+from .answers import EVENT_STREAM, Receive, Refusal, Send
+from .exchange import Exchange, Forms
+from .streams import Stream
+from .watch import Watch
+
+OUTBOX = "0"
+"""The name of the stream for what belongs to no request."""
 
 
 class SessionChannel:
-    """The channel of one session. What is said about a request goes out on that request's own POST; what belongs to
-    none waits in an outbox for the client's GET stream. Each message goes out once (SSE-5)."""
+    """The channel of one session. What is said about a request goes out on that request's own stream; what belongs to
+    none waits in an outbox for the client's GET stream. Each message goes out on one stream only (SSE-5), and each
+    stream can be gone on with by GET with `Last-Event-ID`."""
 
     def __init__(self, limits: Limits, principal: str | None, revision: Revision) -> None:
         self.id = secrets.token_urlsafe(32)
@@ -30,12 +35,14 @@ class SessionChannel:
         self.streaming = 0
         """How many of its streams are open."""
         self.ended = False
+        self._limits = limits
         self._exchanges: dict[RequestId, Exchange] = {}
         self._receiver: Receiver | None = None
         self._early: list[Message] = []
-        self._outbox: deque[Message] = deque(maxlen=limits.outbox)
-        self._news = asyncio.Event()
-        self._reader: object | None = None
+        self._outbox = Stream(OUTBOX, limits, limits.outbox)
+        self._streams: dict[str, Stream] = {OUTBOX: self._outbox}
+        self._named = 0
+        self._tidying: asyncio.TimerHandle | None = None
 
     # The Channel, for the server
 
@@ -48,23 +55,43 @@ class SessionChannel:
     async def send(self, message: Message, *, about: RequestId | None = None) -> None:
         if self.ended:
             raise ConnectionLost("The client has ended its session.")
-        id = message.id if isinstance(message, (Response, ErrorResponse)) else about
-        exchange = self._exchanges.get(id) if id is not None else None
         answers = isinstance(message, (Response, ErrorResponse))
+        id = message.id if answers else about
+        exchange = self._exchanges.get(id) if id is not None else None
         if exchange is not None and not exchange.gone and (answers or exchange.forms.stream):
             await exchange.put(message)
         elif not answers:  # an answer that nobody waits for any more falls away
-            self._outbox.append(message)
-            self._news.set()
+            await self._outbox.put(message)
+        if answers:
+            self.finish(id)
 
     async def close(self) -> None:
         if not self.ended:
             self.ended = True
-            self._news.set()
-            for exchange in set(self._exchanges.values()):
+            for stream in self._streams.values():
+                stream.end()
+            for exchange in self._exchanges.values():
                 exchange.end()
+            if self._tidying is not None:
+                self._tidying.cancel()
             if self._receiver is not None:
                 self._receiver.disconnected(None)
+
+    # The RequestWays, for the server
+
+    def finish(self, id: RequestId | None) -> None:
+        exchange = self._exchanges.pop(id, None) if id is not None else None
+        if exchange is not None:
+            exchange.finish(id)
+
+    def pause(self, id: RequestId, retry: int) -> None:
+        exchange = self._exchanges.get(id)
+        if exchange is not None and self.revision.polling:
+            exchange.stream.pause(retry)
+
+    def unheard(self, id: RequestId) -> float:
+        exchange = self._exchanges.get(id)
+        return exchange.stream.unheard if exchange is not None else 0.0
 
     # For the endpoint
 
@@ -72,62 +99,83 @@ class SessionChannel:
         """Whether one of these ids is in use."""
         return any(id in self._exchanges for id in ids)
 
-    def deliver(self, messages: Iterable[Message], exchange: Exchange | None, ids: Iterable[RequestId]) -> None:
+    def deliver(self, messages: Iterable[Message]) -> None:
         """Hand over what one POST brought."""
-        if exchange is not None:
-            self._exchanges.update(dict.fromkeys(ids, exchange))
         for message in messages:
             if self._receiver is None:
                 self._early.append(message)
             else:
                 self._receiver.received(message)
             if isinstance(message, Notification) and message.method == "notifications/cancelled":
-                self._withdrawn((message.params or {}).get("requestId"))
+                id = (message.params or {}).get("requestId")
+                self.finish(id if isinstance(id, (str, int)) else None)
 
-    def answered(self, exchange: Exchange, ids: Iterable[RequestId]) -> None:
-        """The POST of these requests is over."""
+    def begin(self, ids: Collection[RequestId], forms: Forms) -> Exchange:
+        """The exchange of one POST's requests. One that goes on with a request at work takes its place."""
         for id in ids:
-            if self._exchanges.get(id) is exchange:
-                del self._exchanges[id]
+            self.finish(id)
+        self._named += 1
+        name = str(self._named)
+        exchange = Exchange(ids, forms, name, self._limits)
+        self._streams[name] = exchange.stream
+        self._exchanges.update(dict.fromkeys(ids, exchange))
+        return exchange
 
-    async def stream(self, send: Send, receive: Receive, keep_alive: float) -> None:
-        """Answer a GET: what belongs to no request, until the client goes, or asks anew (the newest GET wins)."""
-        reader = self._reader = object()
-        self._news.set()  # an older stream ends
-        watch = asyncio.create_task(self._until_gone(receive, reader))
+    def answered(self, exchange: Exchange) -> None:
+        """The POST is over. Where the client may come back for the rest, the stream is kept."""
+        if not exchange.streamed:
+            self._streams.pop(exchange.stream.name or "", None)
+            return
+        if len(self._streams) > self._limits.replay_streams:
+            oldest = next((name for name, stream in self._streams.items() if stream.ended), "")
+            self._streams.pop(oldest, None)
+        if self._tidying is None and not self.ended:
+            self._tidy()
+
+    async def stream(self, send: Send, receive: Receive, keep_alive: float, last_id: str | None) -> None:
+        """Answer a GET, until the client goes, or asks for the same anew (the newest wins).
+
+        Args:
+            send, receive: of the ASGI request.
+            keep_alive: seconds of silence after which a comment shows that the stream is alive.
+            last_id: the last event that arrived, of the stream to go on with; None: what belongs to no request.
+        """
+        stream, after = (self._outbox, self._outbox.sent) if last_id is None else self._found(last_id)
+        reader = object()
+        watch = Watch(receive, lambda: stream.leave(reader))
+        watch.start_in(0)
         self.streaming += 1
         try:
             await send({"type": "http.response.start", "status": 200, "headers": list(EVENT_STREAM)})
-            await send({"type": "http.response.body", "body": b": \n\n", "more_body": True})
-            while self._reader is reader and not self.ended:
-                await self._send_news(send, reader, keep_alive)
-            await send({"type": "http.response.body", "body": b""})
+            await stream.carry(reader, send, after, keep_alive, primes=self.revision.polling)
         finally:
             self.streaming -= 1
-            watch.cancel()
+            watch.stop()
 
-    async def _send_news(self, send: Send, reader: object, keep_alive: float) -> None:
-        self._news.clear()
-        while self._outbox and self._reader is reader:
-            body = event(self._outbox.popleft())
-            await send({"type": "http.response.body", "body": body, "more_body": True})
+    def mark_at(self, last_id: str) -> int:
+        """The number within its call of the last message that arrived, as far as that is known; 0: it is not."""
         try:
-            async with asyncio.timeout(keep_alive):
-                await self._news.wait()
-        except TimeoutError:
-            await send({"type": "http.response.body", "body": b": \n\n", "more_body": True})
+            stream, number = self._found(last_id)
+        except Refusal:
+            return 0
+        return stream.mark_at(number)
 
-    def _withdrawn(self, id: Any) -> None:
-        exchange = self._exchanges.get(id) if isinstance(id, (str, int)) else None
-        if exchange is not None:
-            exchange.withdraw(id)
+    def _found(self, id: str) -> tuple[Stream, int]:
+        name, _, number = id.rpartition("_")
+        stream = self._streams.get(name)
+        if stream is None or not number.isdecimal() or len(number) > 15:
+            raise Refusal(400, INVALID_REQUEST, "Last-Event-ID names no stream of this session (any more).")
+        return stream, int(number)
 
-    async def _until_gone(self, receive: Receive, reader: object) -> None:
-        while (await receive())["type"] != "http.disconnect":
-            pass
-        if self._reader is reader:
-            self._reader = None
-        self._news.set()
+    def _tidy(self) -> None:
+        """Forget the streams that ended long ago."""
+        latest = time.monotonic() - self._limits.replay
+        for name, stream in list(self._streams.items()):
+            if stream.ended_at is not None and stream.ended_at < latest:
+                del self._streams[name]
+        more = len(self._streams) > 1
+        again = asyncio.get_running_loop().call_later
+        self._tidying = again(self._limits.replay, self._tidy) if more else None
 
 
 class RequestChannel:
