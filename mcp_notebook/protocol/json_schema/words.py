@@ -14,6 +14,8 @@ SHOWN = 10
 LENGTH = 60
 """How many characters of a value are quoted."""
 _DEPTH = 3
+_COMPARED = 200
+"""With how many names one is compared; alike ones take long."""
 
 _FORMATS = {
     "date": "a date such as 2025-12-31",
@@ -53,10 +55,9 @@ def either(words: list[str]) -> str:
 
 def did_you_mean(given: Any, known: list[Any]) -> str:
     """A hint at the nearest of the known names, led by a semicolon; "" where none is near."""
-    names = [name for name in known if isinstance(name, str)]
-    if not isinstance(given, str) or len(given) > 100 or len(names) > 1000:
+    if not isinstance(given, str) or len(given) > LENGTH:
         return ""
-    lowered = {name.lower(): name for name in names}
+    lowered = {name.lower(): name for name in known[:_COMPARED] if isinstance(name, str) and len(name) <= LENGTH}
     near = difflib.get_close_matches(given.lower(), lowered, n=1)
     return f"; did you mean {quote(lowered[near[0]], LENGTH)}?" if near else ""
 
