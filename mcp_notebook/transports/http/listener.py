@@ -142,8 +142,8 @@ def _bound(host: str, port: int) -> socket.socket:
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listening = socket.socket(family, kind, protocol)
-    except OSError as error:
-        raise MCPError(f"{host!r} is no address of this machine: {error}.") from None
+    except (OSError, UnicodeError) as error:
+        raise MCPError(f"{host[:80]!r} is no address of this machine: {error}.") from None
     try:
         if hasattr(socket, "SO_REUSEADDR") and not hasattr(socket, "SO_EXCLUSIVEADDRUSE"):
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # on Windows it means something else

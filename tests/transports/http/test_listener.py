@@ -360,7 +360,7 @@ async def test_a_busy_port_is_named() -> None:
         assert "port=0" in str(caught.value)
 
 
-@pytest.mark.parametrize("host", ["no-such-host.invalid", "192.0.2.1"])
+@pytest.mark.parametrize("host", ["x" * 64, "192.0.2.1"])
 async def test_an_address_that_is_not_ours_is_named(host: str) -> None:
     with pytest.raises(MCPError, match=host):
         Listener(Patient().asgi_app(), host, 0, DEFAULT_LIMITS)
