@@ -335,14 +335,23 @@ class Client:
             return result  # an error is the tool's own word, and needs no schema
         if result.structured_content is None:
             raise InvalidResult(f"The tool {name!r} has an output schema, but its answer holds no structured content.")
-        validator = self._validators.get(name)
-        if validator is None:
-            validator = self._validators[name] = Validator(tool.output_schema)
-        problems = validator.errors(result.structured_content)
+        problems = self._validator(tool).errors(result.structured_content)
         if problems:
             told = "; ".join(map(str, problems))
             raise InvalidResult(f"The answer of the tool {name!r} does not fit its output schema: {told}")
         return result
+
+    def _validator(self, tool: Tool) -> Validator:
+        """What checks a tool's data; where its schema is none, anything will do, and that is reported (JSC-1, JSC-3)."""
+        validator = self._validators.get(tool.name)
+        if validator is None:
+            try:
+                validator = Validator(tool.output_schema)
+            except SchemaError as error:
+                self.session.on_fault(f"the output schema of the tool {tool.name!r} cannot be used: {error}")
+                validator = Validator(True)
+            self._validators[tool.name] = validator
+        return validator
 
     # Within
 

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
-from mcp_notebook import PromptResult, ReadResult, ToolError, ToolResult
+from mcp_notebook import PromptResult, ReadResult, ToolError, ToolResult, connect
 from mcp_notebook.client.results import Listing
 from mcp_notebook.types import Tool, encode_base64
+
+from ..scripted import Scripted
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -195,3 +197,14 @@ def test_results_show_themselves_as_html_and_as_text() -> None:
 
 def test_a_repr_is_short() -> None:
     assert len(repr(result(text("x" * 100_000)))) < 1000
+
+
+@pytest.mark.anyio
+async def test_a_tool_with_an_unusable_output_schema_stays_callable_and_is_reported() -> None:  # JSC-1, JSC-3
+    dialect = {"$schema": "https://example.org/another-dialect", "type": "object"}
+    tool = {"name": "odd", "inputSchema": {"type": "object"}, "outputSchema": dialect}
+    answer = {"content": [], "structuredContent": {"a": 1}}
+    async with connect(Scripted({"tools/list": {"tools": [tool]}, "tools/call": answer})) as client:
+        await client.list_tools()
+        assert (await client.call_tool("odd")).data == {"a": 1}
+        assert any("another-dialect" in fault for fault in client.session.faults)
