@@ -342,7 +342,7 @@ class Client:
         return result
 
     def _validator(self, tool: Tool) -> Validator:
-        """What checks a tool's data; where its schema is none, anything will do, and that is reported (JSC-1, JSC-3)."""
+        """What checks a tool's data; an unusable schema is reported, and then anything will do (JSC-1, JSC-3)."""
         validator = self._validators.get(tool.name)
         if validator is None:
             try:
