@@ -49,6 +49,8 @@ class Response:
 
     id: RequestId
     result: Any
+    last: bool = True
+    """Whether nothing follows about its request; no part of the message."""
 
 
 @dataclass(slots=True)
@@ -59,6 +61,8 @@ class ErrorResponse:
     code: int
     message: str
     data: Any = None
+    last: bool = True
+    """As of a `Response`."""
 
     def as_error(self) -> ProtocolError:
         """The exception that the one who asked sees."""

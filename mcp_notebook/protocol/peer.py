@@ -155,9 +155,9 @@ class Peer:
             outgoing = self.outgoing[request.id] = Outgoing(request)
         return outgoing
 
-    def drop(self, incoming: Incoming) -> None:
-        """Leave a request without an answer."""
-        self._finish(incoming)
+    def drop(self, incoming: Incoming) -> bool:
+        """Leave a request without an answer. False where that was so already, or another took its place."""
+        return self._finish(incoming)
 
     def abandon(self, outgoing: Outgoing) -> bool:
         """Stop waiting for an answer. False where it is no longer awaited."""

@@ -42,8 +42,8 @@ class Revision:
     batches: bool = False
     """Whether several messages may come as one JSON array."""
     polling: bool = False
-    """Whether a server may close an SSE stream before all is said, since the client comes back for the rest; each stream
-    begins with an event id for that (SEP-1699)."""
+    """Whether a server may close an SSE stream before all is said, since the client comes back for the rest; each
+    stream begins with an event id for that (SEP-1699)."""
     questions: Literal["pushed", "returned"] = "pushed"
     """How a server asks its client: by requests of its own, or by results that ask for more."""
     changes: Literal["pushed", "listened"] = "pushed"

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from .session import ServerSession
 
 Data = TypeVar("Data")
+COME_BACK = 1.0
+"""Seconds after which a client should come back where its stream was closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +228,15 @@ class Context:
         """
         self.profile.check_client("roots/list")
         return _checked(ListRootsResult, await self._delivery.ask("roots/list", {}, key)).roots
+
+    async def close_stream(self, retry: float = COME_BACK) -> None:
+        """Let go of the connection on which the client waits; it comes back, and misses nothing. For long work over
+        HTTP, where connections that stand open are dear (SEP-1699); anywhere else nothing happens.
+
+        Args:
+            retry: how many seconds the client should wait before it comes back.
+        """
+        self._session.connection.pause(self.request_id, round(retry * 1000))
 
     async def read_resource(self, uri: str) -> ReadResourceResult:
         """Read a resource of this server.

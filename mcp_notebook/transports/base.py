@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from ..errors import MCPError
 from ..jsonrpc import InvalidMessage, Message, RequestId
@@ -52,3 +52,18 @@ class Channel(Protocol):
 
     async def close(self) -> None:
         """End it, within bounds, whatever the other side does. May be called again."""
+
+
+@runtime_checkable
+class RequestWays(Protocol):
+    """A channel that keeps a way open for each request of the other side's, which may close and open again."""
+
+    def finish(self, id: RequestId) -> None:
+        """Nothing more is said about a request; it need not have been answered."""
+
+    def pause(self, id: RequestId, retry: int) -> None:
+        """Close the way for now, where the other side will come back for the rest: after so many milliseconds."""
+
+    def unheard(self, id: RequestId) -> float:
+        """Seconds since nobody hears what is said about a request; 0.0 while somebody does."""
+        ...

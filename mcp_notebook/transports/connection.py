@@ -9,7 +9,16 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ..errors import ConnectionLost, InvalidResult, MCPError, ProtocolError, RequestTimeout
-from ..jsonrpc import INTERNAL_ERROR, ErrorResponse, InvalidMessage, Message, Notification, Request, RequestId
+from ..jsonrpc import (
+    INTERNAL_ERROR,
+    ErrorResponse,
+    InvalidMessage,
+    Message,
+    Notification,
+    Request,
+    RequestId,
+    Response,
+)
 from ..limits import DEFAULT_LIMITS, Limits
 from ..protocol.peer import (
     Answered,
@@ -25,7 +34,7 @@ from ..protocol.peer import (
     Told,
     Withdrawn,
 )
-from .base import Channel
+from .base import Channel, RequestWays
 from .eager import begin
 
 logger = logging.getLogger(__name__)
@@ -98,6 +107,7 @@ class Connection:
     ) -> None:
         self.channel = channel
         self.limits = limits
+        self._ways = channel if isinstance(channel, RequestWays) else None
         self._patient = questions_stop_the_clock
         self._handler = handler
         self._peer = Peer()
@@ -223,6 +233,20 @@ class Connection:
         if not self._ended:
             self._spawn(self._send_quietly(Notification(method, params), about))
 
+    async def reply(self, reply: Response | ErrorResponse, *, about: RequestId) -> None:
+        """Answer a request other than by its handler's return: one that was made on another connection, say."""
+        if not self._ended:
+            await self._send_reply(reply, about)
+
+    def pause(self, about: RequestId, retry: int) -> None:
+        """See `RequestWays.pause`; nothing happens where requests have no ways of their own."""
+        if self._ways is not None:
+            self._ways.pause(about, retry)
+
+    def unheard(self, about: RequestId) -> float:
+        """See `RequestWays.unheard`."""
+        return self._ways.unheard(about) if self._ways is not None else 0.0
+
     # Being told: the channel's Receiver
 
     def received(self, message: Message) -> None:
@@ -314,7 +338,8 @@ class Connection:
         try:
             result = await self._handler.on_request(incoming.request)
             if result is NO_ANSWER:
-                self._peer.drop(incoming)
+                if self._peer.drop(incoming) and self._ways is not None:
+                    self._ways.finish(incoming.id)
                 return
             reply = self._peer.answer(incoming, result)
         except ProtocolError as error:
@@ -335,14 +360,15 @@ class Connection:
         if reply is not None and not self._ended:
             await self._send_reply(reply, incoming.id)
 
-    async def _send_reply(self, reply: Message, id: RequestId) -> None:
+    async def _send_reply(self, reply: Response | ErrorResponse, about: RequestId) -> None:
         try:
-            await self.channel.send(reply, about=id)
+            await self.channel.send(reply, about=about)
         except ConnectionLost:
             pass
         except MCPError as error:  # too large, or no JSON: the one who asked must hear of it
             logger.warning("an answer could not be sent: %s", error)
-            await self._send_quietly(ErrorResponse(id, INTERNAL_ERROR, str(error)))
+            refusal = ErrorResponse(reply.id, INTERNAL_ERROR, str(error), last=reply.last)
+            await self._send_quietly(refusal, about)
 
     async def _send_quietly(self, message: Message, about: RequestId | None = None) -> None:
         try:

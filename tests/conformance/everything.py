@@ -120,6 +120,14 @@ async def test_tool_with_logging(ctx: Context) -> str:
 
 
 @server.tool
+async def test_reconnection(ctx: Context) -> str:
+    """Closes the stream in the middle of its work."""
+    await ctx.close_stream(retry=0.5)
+    await asyncio.sleep(0.2)
+    return "Here again."
+
+
+@server.tool
 async def test_logging_tool(ctx: Context) -> str:
     """One log line."""
     await ctx.info("A line for the log")

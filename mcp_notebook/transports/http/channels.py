@@ -56,13 +56,13 @@ class SessionChannel:
         if self.ended:
             raise ConnectionLost("The client has ended its session.")
         answers = isinstance(message, (Response, ErrorResponse))
-        id = message.id if answers else about
+        id = message.id if about is None and answers else about
         exchange = self._exchanges.get(id) if id is not None else None
         if exchange is not None and not exchange.gone and (answers or exchange.forms.stream):
             await exchange.put(message)
         elif not answers:  # an answer that nobody waits for any more falls away
             await self._outbox.put(message)
-        if answers:
+        if answers and message.last:
             self.finish(id)
 
     async def close(self) -> None:
@@ -195,6 +195,8 @@ class RequestChannel:
         if self._over:
             raise ConnectionLost("The request is over.")
         await self._exchange.put(message)
+        if isinstance(message, (Response, ErrorResponse)):
+            self._exchange.finish(message.id)
 
     async def close(self) -> None:
         self.end()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ...jsonrpc import INTERNAL_ERROR, ErrorResponse, Message, RequestId, Response, dump
+from ...jsonrpc import INTERNAL_ERROR, ErrorResponse, Message, RequestId, dump
 from ...limits import Limits
 from .answers import EVENT_STREAM, JSON, Header, Receive, Refusal, Send, send_bytes
 from .streams import Stream
@@ -53,8 +53,6 @@ class Exchange:
         """
         self._first = self._first or message
         await self.stream.put(message)
-        if isinstance(message, (Response, ErrorResponse)):
-            self.finish(message.id)
 
     def finish(self, id: RequestId | None) -> None:
         """Nothing more is said about a request, which was answered, or will not be."""

@@ -121,7 +121,7 @@ class Stream:
         return [said.data for said in self._said.values() if said.answer]
 
     def mark_at(self, number: int) -> int:
-        """The number within its call (`protocol.resuming.MESSAGE`) of the last message up to that number; 0 for none."""
+        """The number within its call (`protocol.resuming.MESSAGE`) of the last message up to that one; 0: none."""
         return max((mark for at, mark in self._marks if at <= number), default=0)
 
     def id(self, number: int) -> bytes:
@@ -149,8 +149,9 @@ class Stream:
             keep_alive: seconds of silence after which a comment shows that the stream is alive.
             primes: whether to begin with an event that holds nothing but an id.
         """
-        self._reader = reader
-        self._at, self._retry = after, None
+        if self._reader is not reader:
+            self._reader, self._retry = reader, None
+        self._at = after
         self._tell()
         try:
             await _body(send, self.id(after) + b"data: \n\n" if primes else COMMENT)
