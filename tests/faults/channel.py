@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from mcp_notebook.errors import ConnectionLost, MCPError
 from mcp_notebook.jsonrpc import InvalidMessage, Message, Notification, Request, RequestId
 from mcp_notebook.limits import DEFAULT_LIMITS, Limits
+from mcp_notebook.protocol.calls import Occurrence
 from mcp_notebook.transports.base import Channel, Receiver
 from mcp_notebook.transports.command import Command
 from mcp_notebook.transports.stdio import StdioChannel
@@ -96,6 +97,10 @@ class FaultyChannel:
 
     def failed(self, id: RequestId, error: MCPError) -> None:
         self._arrive(None, lambda receiver: receiver.failed(id, error))
+
+    def moved(self, id: RequestId, what: Occurrence) -> None:
+        if self._receiver is not None:
+            self._receiver.moved(id, what)
 
     def disconnected(self, error: MCPError | None) -> None:
         self._arrive(None, lambda receiver: self._end(error))

@@ -17,6 +17,7 @@ __all__ = ["ByteFaults", "ConnectionFaults", "FaultyProxy", "random_connections"
 
 HOST = "127.0.0.1"
 _CHUNK = 64 * 1024
+_FAREWELL = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,10 +124,10 @@ class FaultyProxy:
 
     async def __aexit__(self, *_: object) -> None:
         await self.refuse()
-        working = [connection.task for connection in self._open]
-        for task in working:
-            task.cancel()
-        await asyncio.gather(*working, return_exceptions=True)
+        for connection in self._open:
+            connection.abort()
+        if self._open:
+            await asyncio.wait({connection.task for connection in self._open}, timeout=_FAREWELL)
 
     def url(self, path: str = "/mcp") -> str:
         """Where an HTTP client connects."""
@@ -198,6 +199,13 @@ class _Connection:
             self._cut = True
             self._note("reset" if reset else "cut", where)
             self._hang_up(reset=reset)
+
+    def abort(self) -> None:
+        """End it without a word."""
+        self._cut = True
+        for side in (self._client, self._server):
+            if side is not None:
+                side[1].transport.abort()
 
     async def _pass_on(
         self, way: Literal["up", "down"], reader: asyncio.StreamReader, writer: asyncio.StreamWriter, faults: ByteFaults

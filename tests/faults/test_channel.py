@@ -8,6 +8,7 @@ import pytest
 
 from mcp_notebook.errors import ConnectionLost, MCPError
 from mcp_notebook.jsonrpc import InvalidMessage, Message, Notification, Request, RequestId, Response
+from mcp_notebook.protocol.calls import Occurrence
 from mcp_notebook.transports.base import Channel
 from mcp_notebook.transports.memory import MemoryChannel, memory_pair
 
@@ -37,6 +38,9 @@ class End:
 
     def failed(self, id: RequestId, error: MCPError) -> None:
         self.others.append(f"{id}: {error}")
+
+    def moved(self, id: RequestId, what: Occurrence) -> None:
+        raise AssertionError(what)  # there is no way of its own for a request
 
     def disconnected(self, error: MCPError | None) -> None:
         self.ends.append(error)

@@ -9,6 +9,7 @@ import threading
 
 from mcp_notebook.errors import MCPError
 from mcp_notebook.jsonrpc import InvalidMessage, Message, RequestId, dump, load
+from mcp_notebook.protocol.calls import Occurrence
 from mcp_notebook.transports.command import Command
 from mcp_notebook.transports.relay import relayed
 from mcp_notebook.transports.stdio import StdioChannel
@@ -26,6 +27,9 @@ class Printing:
 
     def failed(self, id: RequestId, error: MCPError) -> None:
         raise AssertionError(error)
+
+    def moved(self, id: RequestId, what: Occurrence) -> None:
+        raise AssertionError(what)
 
     def disconnected(self, error: MCPError | None) -> None:
         print(f"ended: {error}", flush=True)

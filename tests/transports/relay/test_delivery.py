@@ -179,6 +179,28 @@ async def test_neither_a_server_nor_a_client_that_does_not_read_stops_the_other_
         assert await asyncio.wait_for(sending, BOUND) == 10 * MiB
 
 
+def test_what_a_server_said_before_it_ended_waits_for_the_client_after_one_that_did_not_read_it(relays: Relays) -> None:
+    with front(relays.command()) as before:
+        assert before.stdin is not None
+        assert before.stdout is not None
+        before.stdout.readline()
+        before.stdin.write(asking("asked", "count", to=100, size=20_000))
+        wait_until(lambda: relays.the_only_one()["waiting"] > 100 * 20_000)
+        before.stdin.write(asking("end", "end", status=0))
+        wait_until(lambda: relays.the_only_one()["ended"])
+        before.stdin.close()
+        before.stdout.close()
+        before.wait(BOUND)
+    with front(relays.command()) as after:
+        assert after.stdout is not None
+        messages = [json.loads(line) for line in after.stdout.read().splitlines()]
+        assert after.wait(BOUND) == 0
+    numbers = [number for message in messages if (number := number_of(message)) is not None]
+    assert numbers == list(range(numbers[0], 101))
+    assert numbers[0] <= 4  # a pipe holds three of them
+    assert messages[-1]["method"] == "last words"
+
+
 def test_a_client_that_leaves_at_once_takes_nothing_along(relays: Relays) -> None:
     with front(relays.command()) as before:
         assert before.stdin is not None
