@@ -636,6 +636,22 @@ async def test_closing_first_sends_what_is_on_its_way_but_does_not_wait_for_ever
         assert now() - began <= 1.1
 
 
+async def test_a_time_limit_also_strikes_while_the_other_side_does_not_read() -> None:
+    async with talk() as it:
+        it.wire.blocked = asyncio.Event()
+        began = now()
+        with pytest.raises(RequestTimeout, match=r"No answer to 'one' within 5 s"):
+            await it.connection.request("one", timeout=5)
+        assert now() - began == pytest.approx(5)
+        asking = asyncio.create_task(it.connection.request("two", timeout=5))
+        await settle()
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        it.wire.blocked.set()
+        it.wire.blocked = None
+
+
 async def test_closing_does_not_wait_for_a_question_that_nobody_answers() -> None:
     async with talk(lambda request: answered_after(900)) as it:
         it.wire.says({"id": 1, "method": "elicitation/create"})

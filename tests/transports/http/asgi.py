@@ -21,7 +21,8 @@ class Asking:
         app: the application.
         method: the HTTP method.
         body: JSON data, or bytes as they are, or a list of bytes that come one by one.
-        headers: beside Host, and for a POST Content-Type and Accept; None leaves one of these out.
+        headers: beside Host, and for a POST Content-Type and Accept; None leaves one of these out, and one that has
+            several lines in its value comes as several headers.
         path: where.
         ends: whether the body comes to its end.
     """
@@ -54,7 +55,12 @@ class Asking:
             "type": "http",
             "method": method,
             "path": path,
-            "headers": [(name.encode(), value.encode("latin-1")) for name, value in given.items() if value is not None],
+            "headers": [
+                (name.encode(), line.encode("latin-1"))
+                for name, value in given.items()
+                if value is not None
+                for line in value.split("\n")
+            ],
         }
         self.task = asyncio.create_task(app(scope, self._receive, self._send))
 

@@ -652,11 +652,13 @@ async def test_a_modern_request_without_its_metadata_is_malformed(app: HttpApp, 
         assert left_out in error["message"]
 
 
-async def test_headers_that_come_twice_count_as_all_that_was_said(app: HttpApp) -> None:
+async def test_a_header_that_comes_twice_counts_as_all_that_was_said(app: HttpApp) -> None:
     message = modern_call(1, "add", a=1)
-    scope_headers = headers_of(message)
-    asking = Asking(app, body=message, headers={**scope_headers, "mcp-name": "add, add"})  # as joined on the way
-    assert (await refused(asking, 400))["code"] == -32020
+    for names in ("other\nadd", "add\nother", "add\nadd"):  # who reads the first, and who the last, must agree
+        asking = Asking(app, body=message, headers=headers_of(message, mcp_name=names))
+        assert (await refused(asking, 400))["code"] == -32020
+    asking = Asking(app, body=opening(), headers={"accept": "text/html\napplication/json"})
+    assert await asking.head() == 200
 
 
 async def test_an_unknown_method_is_not_found_and_so_is_a_removed_one(app: HttpApp) -> None:

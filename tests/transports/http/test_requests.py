@@ -69,6 +69,15 @@ async def test_nothing_secret_goes_to_another_origin(auth: Any) -> None:
         assert other.requests("tools/call")[0].headers["mcp-session-id"] == "s-1"
 
 
+async def test_nothing_secret_goes_to_where_another_origin_redirects_within_itself() -> None:
+    async with Puppet(slashed(307, handshake())) as other, Puppet(to(lambda: other.url, 307)) as puppet:
+        async with connect(puppet.url, headers=SECRETS, auth=("user", "word")) as client:
+            assert (await client.call_tool("x")).text == "done"
+        assert {asked.path for asked in other.asked} == {"/mcp", "/mcp/"}
+        for asked in other.asked:
+            assert not {"authorization", "x-api-key", "cookie"} & set(asked.headers)
+
+
 async def test_nothing_secret_comes_back_from_another_origin() -> None:
     """A redirect away and back again must not regain the headers on the way."""
     async with Puppet(lambda asked: b"") as puppet, Puppet(to(lambda: f"{puppet.url}/end", 307)) as other:
