@@ -23,7 +23,9 @@ class Question(ipywidgets.VBox):
 
     def __init__(self) -> None:
         self.answer: Future[str] = Future()
-        self.field = ipywidgets.Text(placeholder="name")
+        # Told whole when the field is left: letter by letter, the last ones would come after the click while a kernel
+        # is busy, since front ends hold back what changes until the kernel has dealt with what changed before.
+        self.field = ipywidgets.Text(placeholder="name", continuous_update=False)
         self.button = ipywidgets.Button(description="Submit")
         self.state = ipywidgets.Label("pending")
         super().__init__([self.field, self.button, self.state])
