@@ -6,18 +6,19 @@ import asyncio
 import functools
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable, Generator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import ValidationError
 
-from ..errors import CallCancelled, MCPError, RequestTimeout
+from ..errors import CallCancelled, ConnectionLost, MCPError, RequestTimeout, UnsupportedFeature
 from ..home import Home
 from ..jsonrpc import RequestId
 from ..limits import Limits
 from ..protocol.calls import TRANSITIONS, CallEvent, CallLog, CallState, EventKind, Occurrence
-from ..protocol.resuming import Dialect, ResumePolicy, read_mark
+from ..protocol.resuming import Dialect, ResumePolicy, WorkStatus, read_mark
 from ..types import LogMessage, Progress, Tool
 from .listeners import tell
 from .results import ToolResult
@@ -69,6 +70,9 @@ class CallHandle:
     _cancelled_because: str | None = None
     _questions = 0
     _news: asyncio.Event | None = None
+    _maker: Maker | None = None
+    _timeout: float | None = None
+    _asked_for: asyncio.Event | None = None
 
     def __init__(
         self,
@@ -147,6 +151,39 @@ class CallHandle:
         """No longer want it: the server is told to stop. Callable from any thread; a call that has ended stays so."""
         self._home.loop.call_soon_threadsafe(self._cancel_here, reason)
 
+    def resume(self) -> CallHandle:
+        """Go on with it now, where its connection was lost; `result()` and `await` then wait anew.
+
+        Raises:
+            UnsupportedFeature: it cannot be resumed: the server did not announce that, or there is nothing to resume.
+        """
+        if self.policy is None or self._maker is None or self._state not in (CallState.DROPPED, CallState.UNKNOWN):
+            why = "the server did not announce that" if self.policy is None else f"it is {self._state.value}"
+            raise UnsupportedFeature(f"The call {self.id} of {self.tool!r} cannot be resumed: {why}.")
+        if self._begun().done():
+            self._ended = None
+            error = ConnectionLost("It was dropped.")
+            going_on = go_on(self, self._maker.attached, None, error, self._timeout)
+            self._future = self._home.submit(self._ended_by(self._maker, going_on))
+        else:
+            self._home.loop.call_soon_threadsafe(self._hurry)
+        return self
+
+    async def state_there(self) -> WorkStatus | None:
+        """How a resumable call stands at the server, without fetching what it has said (RR-9, ST-4).
+
+        Raises:
+            UnsupportedFeature: the server did not announce that it can be resumed.
+            MCPError: the server cannot be asked, or no longer has it.
+        """
+
+        async def ask() -> WorkStatus | None:
+            if self._maker is None:
+                raise UnsupportedFeature(f"The call of {self.tool!r} is waited for where it was made.")
+            return await (await self._maker.attached()).status(self)
+
+        return await self._home.run(ask())
+
     async def events(self, after: int = 0) -> AsyncIterator[CallEvent]:
         """What the call says, in order, up to its outcome: what is kept of it so far first.
 
@@ -172,17 +209,23 @@ class CallHandle:
 
     def begin(self, maker: Maker, timeout: float | None, total: float | None) -> CallHandle:
         """Start it on its own."""
+        self._maker, self._timeout = maker, timeout
         self._log = CallLog(self.limits.call_events)  # somebody may watch it
         self._future = self._home.submit(self.run(maker, timeout, total))
         return self
 
     async def run(self, maker: Maker, timeout: float | None, total: float | None) -> ToolResult:
         """Make the call, go on with it where the connection drops, and wait for its outcome."""
+        return await self._ended_by(maker, self._outcome(maker, timeout, total))
+
+    async def _ended_by(self, maker: Maker, outcome: Coroutine[Any, Any, Any]) -> ToolResult:
+        """Wait for the raw outcome, and end the call with it."""
         self._task = asyncio.current_task()
         try:
             if self._cancelled_because is not None:  # before it began
+                outcome.close()
                 raise asyncio.CancelledError
-            result = maker.validated(self.tool, await self._outcome(maker, timeout, total))
+            result = maker.validated(self.tool, await outcome)
         except asyncio.CancelledError:
             self._end(Occurrence.CANCEL, CallCancelled(reason=self._cancelled_because))
             if self._cancelled_because is None:
@@ -242,6 +285,17 @@ class CallHandle:
     def dropped(self, error: MCPError) -> None:
         """The connection was lost."""
         self.moved(Occurrence.DROP)
+
+    async def pause(self, seconds: float) -> None:
+        """Wait before the next attempt to resume it, unless somebody asks for that now."""
+        self._asked_for = asyncio.Event()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._asked_for.wait()
+
+    def _hurry(self) -> None:
+        if self._asked_for is not None:
+            self._asked_for.set()
 
     def moved(self, occurrence: Occurrence) -> None:
         """Something happened to it that is no message of the server's."""

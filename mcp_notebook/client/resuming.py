@@ -37,6 +37,7 @@ CANCELLING = 5.0
 DROPS = (ConnectionLost, ConnectError, HTTPError, RequestTimeout)
 """What ends a wait without ending the call."""
 
+
 def never_done(error: MCPError) -> bool:
     """Whether a failure says that nobody took the request, so that nothing was done."""
     refused = isinstance(error, HTTPError) and error.status < 500
@@ -88,13 +89,12 @@ async def _tried(call: CallHandle, attach: Attach, error: MCPError, timeout: flo
         heard = call.heard
         call.dropped(error)
         least = call.policy.min_wait if call.policy is not None else 0
-        await asyncio.sleep(max(least, pause * random.uniform(0.8, 1.2)))
+        await asyncio.sleep(least)
+        await call.pause(max(0.0, pause * random.uniform(0.8, 1.2) - least))
         call.moved(Occurrence.RESUME)
         try:
             session = await attach()
-            return await (
-                session.resume(call, timeout) if call.policy is not None else session.call(call, timeout, None)
-            )
+            return await _once_more(call, session, timeout)
         except DROPS as again:
             error = again
         except ProtocolError as refusal:
@@ -105,8 +105,20 @@ async def _tried(call: CallHandle, attach: Attach, error: MCPError, timeout: flo
         failures, pause = (0, FIRST_PAUSE) if call.heard > heard else (failures + 1, min(pause * 2, LONGEST_PAUSE))
     call.moved(Occurrence.LOSE)
     raise OutcomeUnknown(
-        f"{call.tool!r} was resumed {failures} times without hearing anything (Limits.resumes). Try %mcp resume later."
+        f"{call.tool!r} was resumed {failures} times without hearing anything (Limits.resumes). It may still run "
+        f"there: %mcp resume {call.id}, or handle.resume(), tries again."
     ) from error
+
+
+async def _once_more(call: CallHandle, session: ClientSession, timeout: float | None) -> Any:
+    if call.policy is None:
+        return await session.call(call, timeout, None)
+    agreed = session.profile
+    try:
+        return await session.resume(call, timeout)
+    except SessionExpired:  # what is resumed outlives the session it began in
+        await session.renew(agreed)
+        return await session.resume(call, timeout)
 
 
 async def _cancel_there(call: CallHandle, attach: Attach) -> None:

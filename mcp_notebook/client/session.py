@@ -259,14 +259,14 @@ class ClientSession:
         try:
             return await send(headers=await headers(params, False) if headers is not None else None)
         except SessionExpired:
-            await self._renew(agreed)
+            await self.renew(agreed)
             return await send()
         except ProtocolError as error:
             if headers is None or error.code != HEADER_MISMATCH:
                 raise
             return await send(headers=await headers(params, True))
 
-    async def _renew(self, seen: Profile | None) -> None:
+    async def renew(self, seen: Profile | None) -> None:
         """Open a new session in place of one that the server has forgotten, which began with this agreement."""
         async with self._renewing:
             if self._profile is not seen or seen is None:

@@ -63,7 +63,11 @@ def _to_url(url: str, options: HttpOptions, found: Revision | None) -> list[Way]
 
         return HttpSseChannel(url, options, limits)
 
-    known = [] if found is None else [Way(streamable, revision=LATEST_MODERN if found.era == "modern" else LATEST_HANDSHAKE)]
+    known = (
+        []
+        if found is None
+        else [Way(streamable, revision=LATEST_MODERN if found.era == "modern" else LATEST_HANDSHAKE)]
+    )
     return [*known, Way(streamable, _speaks_otherwise), Way(with_sse, _knows_nothing_newer, LATEST_HANDSHAKE)]
 
 

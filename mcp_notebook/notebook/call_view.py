@@ -25,6 +25,10 @@ _STATES: dict[CallState, tuple[Literal["work", "ask", "done", "fail", "drop"], s
     CallState.COMPLETED: ("done", "completed"),
     CallState.FAILED: ("fail", "failed"),
     CallState.CANCELLED: ("drop", "cancelled"),
+    CallState.DROPPED: ("drop", "dropped"),
+    CallState.RESUMING: ("work", "resuming"),
+    CallState.EXPIRED: ("fail", "no longer there"),
+    CallState.UNKNOWN: ("drop", "outcome unknown"),
 }
 
 

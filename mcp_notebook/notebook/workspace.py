@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from ..client import Client, connect
+from ..client import CallHandle, Client, connect
 from ..client.targets import Destination, destination
 from ..errors import ConnectionLost, MCPError, RequestTimeout
 from ..jsonrpc import Notification
@@ -23,6 +23,8 @@ T = TypeVar("T")
 ATTRIBUTE = "_mcp_workspace"
 """Where the shell object keeps its workspace: it outlives `%reset`, `%autoreload 2` and `%reload_ext`."""
 
+CALLS = 200
+"""How many calls are remembered; what has ended gives way first."""
 COUNTING = 5.0
 """Seconds after which what looks at all servers goes on without one."""
 
@@ -138,6 +140,8 @@ class Workspace:
     def __init__(self, shell: Any, runtime: Runtime) -> None:
         self.shell = shell
         self.runtime = runtime
+        self.calls: dict[str, CallHandle] = {}
+        """The calls that were begun, by id, the newest last."""
         self._members: dict[str, Member] = {}
 
     @classmethod
@@ -149,6 +153,13 @@ class Workspace:
             workspace = cls(shell, runtime)
             setattr(shell, ATTRIBUTE, workspace)
         return workspace
+
+    def remember(self, call: CallHandle) -> None:
+        """Keep a call among the last ones."""
+        self.calls[call.id] = call
+        if len(self.calls) > CALLS:
+            ended = next((id for id, old in self.calls.items() if old.done()), next(iter(self.calls)))
+            del self.calls[ended]
 
     # Looking up
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .call import CALL
+from .calls import CALLS, CANCEL, RESUME, STATUS
 from .cell import SERVER
 from .connect import CONNECT, RECONNECT
 from .help import help_command
@@ -19,6 +20,10 @@ COMMANDS: dict[str, Command] = {
         CONNECT,
         TOOLS,
         CALL,
+        CALLS,
+        STATUS,
+        RESUME,
+        CANCEL,
         RESOURCES,
         READ,
         WATCH,

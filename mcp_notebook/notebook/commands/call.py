@@ -158,6 +158,7 @@ def run_call(invocation: Invocation) -> Reply:
     call = parse_call(invocation)
     live = Live(invocation.workspace.runtime, background=call.background)
     handle = call.begin()
+    invocation.workspace.remember(handle)
     view = CallView(handle, call.typed)
     return (_in_background if call.background else _in_the_cell)(invocation, call, handle, view, live)
 

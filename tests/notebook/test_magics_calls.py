@@ -1,0 +1,89 @@
+"""What magics do with calls that are under way, or whose connection was lost."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from mcp_notebook.protocol.calls import CallState
+
+from .cells import Cells
+
+LAB = """%%mcp server lab
+import asyncio
+from mcp_notebook import Context
+runs = []
+go = asyncio.Event()
+
+@lab.tool(resumable=True)
+async def crunch(n: int, ctx: Context) -> str:
+    runs.append(n)
+    await ctx.progress(1, 2)
+    while not opened:
+        await asyncio.sleep(0.01)
+    return f"crunched {n}"
+
+opened = []
+"""
+
+
+@pytest.fixture
+def lab(cells: Cells) -> Cells:
+    cells.run(LAB)
+    cells.run("serving = %mcp serve lab --no-token")
+    cells.run("%mcp connect web {serving.url} --revision 2025-11-25")
+    return cells
+
+
+def until(true: Callable[[], object], seconds: float = 15) -> None:
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.01)
+
+
+def test_calls_are_listed_with_their_state(lab: Cells) -> None:
+    assert "No call was made yet" in lab.run("%mcp calls").text
+    lab.run("handle = %mcp call --bg web.crunch n=3")
+    handle = lab["handle"]
+    until(lambda: handle.progress is not None)
+    row = next(line for line in lab.run("%mcp calls").text.splitlines() if handle.id in line)
+    assert "crunch" in row
+    assert "running" in row
+    assert "processing" in lab.run(f"%mcp status {handle.id}").text
+    lab.run("opened.append(1)\nhandle.result()")
+    assert "completed" in lab.run(f"%mcp status {handle.id}").text
+
+
+def test_a_call_whose_server_comes_back_is_resumed_and_its_handler_ran_once(lab: Cells) -> None:  # RR-13
+    lab.run("handle = %mcp call --bg web.crunch n=3")
+    handle, port = lab["handle"], lab["serving"].url.split(":")[2].split("/")[0]
+    until(lambda: handle.policy is not None and handle.progress is not None)
+    lab.run("serving.close()")
+    until(lambda: handle.status in (CallState.DROPPED, CallState.RESUMING))
+    lab.run(f"opened.append(1)\nserving = %mcp serve lab --no-token --port {port}")
+    lab.run(f"%mcp resume {handle.id}" if handle.status is CallState.DROPPED else "pass")
+    assert handle.result(20).data == "crunched 3"
+    assert lab["runs"] == [3]
+    assert handle.status is CallState.COMPLETED
+
+
+def test_a_call_is_cancelled_by_its_id(lab: Cells) -> None:
+    lab.run("handle = %mcp call --bg web.crunch n=3")
+    lab.run(f"%mcp cancel {lab['handle'].id}")
+    until(lambda: lab["handle"].status is CallState.CANCELLED)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("%mcp status", "Which call?"),
+        ("%mcp status 0000", "There is no call '0000'"),
+        ("%mcp resume", "None is dropped"),
+        ("%mcp cancel zzz", "There is no call 'zzz'"),
+    ],
+)
+def test_a_call_that_is_not_there_is_told(lab: Cells, line: str, said: str) -> None:
+    assert said in lab.fail(line)
