@@ -13,7 +13,6 @@ from pydantic import ValidationError
 
 from ..errors import InvalidResult, ProtocolError, SchemaError
 from ..jsonrpc import INVALID_PARAMS
-from ..protocol.json_schema import Validator
 from ..protocol.revision import Profile
 from ..types import (
     ClientCapabilities,
@@ -134,6 +133,8 @@ def check_answer(params: ElicitParams, result: ElicitResult) -> None:
     Raises:
         InvalidResult: it does not fit.
     """
+    from ..protocol.json_schema import Validator  # not before there is a question
+
     try:
         validator = Validator(params.requested_schema)
     except SchemaError:

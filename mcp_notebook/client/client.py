@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import functools
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, version
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pydantic import ValidationError
 
-from ..errors import ConnectionLost, ConsentDenied, InvalidResult, MCPError, SchemaError
+from ..errors import ConnectionLost, ConsentDenied, InvalidResult, MCPError, SchemaError, UnsupportedFeature
 from ..home import Home, is_interactive
 from ..jsonrpc import Notification
 from ..limits import DEFAULT_LIMITS, Limits
 from ..protocol.headers import Annotated, annotated, of_arguments
-from ..protocol.json_schema import Validator
 from ..protocol.negotiation import known_revision
 from ..protocol.revision import Profile, Revision
 from ..transports.base import Channel
@@ -49,8 +48,11 @@ from .listeners import tell
 from .results import Listing, PromptResult, ReadResult, ToolResult
 from .session import ClientSession
 from .targets import Destination
-from .tools import Tools, check_listed
 from .ways import ways_to
+
+if TYPE_CHECKING:  # these cost time to import, which many programs never need
+    from ..protocol.json_schema import Validator
+    from .tools import Tools
 
 T = TypeVar("T")
 M = TypeVar("M", bound=Model)
@@ -61,6 +63,8 @@ State = Literal["new", "connected", "closed", "lost"]
 
 def package_version() -> str:
     """The version of this package; "0" where it runs from a folder."""
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version("mcp_notebook")
     except PackageNotFoundError:
@@ -88,7 +92,6 @@ class Client:
     Attributes:
         name: what the server is called here.
         destination: where it leads.
-        tools: the server's tools as functions.
     """
 
     def __init__(self, name: str, destination: Destination, home: Home, options: ClientOptions) -> None:
@@ -96,7 +99,6 @@ class Client:
         self.destination = destination
         self.options = options
         self.home = home
-        self.tools = Tools(self)
         self.error: MCPError | None = None
         """Why the connection was lost, where it was."""
         self._state: State = "new"
@@ -107,6 +109,13 @@ class Client:
         self._headers: dict[str, Annotated] = {}
         self._validators: dict[str, Validator] = {}
         self._listeners = [options.on_notification] if options.on_notification is not None else []
+
+    @functools.cached_property
+    def tools(self) -> Tools:
+        """The server's tools as functions."""
+        from .tools import Tools
+
+        return Tools(self)
 
     # The connection
 
@@ -345,6 +354,8 @@ class Client:
         """What checks a tool's data; an unusable schema is reported, and then anything will do (JSC-1, JSC-3)."""
         validator = self._validators.get(tool.name)
         if validator is None:
+            from ..protocol.json_schema import Validator
+
             try:
                 validator = Validator(tool.output_schema)
             except SchemaError as error:
@@ -473,7 +484,7 @@ class Client:
         self.profile.check_server("tools/call")
         tool = (self._tools or {}).get(name)
         if tool is not None:
-            check_listed(tool)
+            _check_listed(tool)
         return CallHandle(
             self.home,
             server=self.name,
@@ -533,6 +544,12 @@ class Client:
 def default_info() -> Implementation:
     """How this client introduces itself."""
     return Implementation(name="mcp_notebook", title="mcp_notebook", version=package_version())
+
+
+def _check_listed(tool: Tool) -> None:
+    """Raise UnsupportedFeature for a tool that can only be called as a task, which this client cannot do."""
+    if tool.execution is not None and tool.execution.task_support == "required":
+        raise UnsupportedFeature(f"The tool {tool.name!r} can only be called as a task, which is not spoken yet.")
 
 
 def _ignore(params: dict[str, Any]) -> None:

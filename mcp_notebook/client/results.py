@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic_core import from_json
 
 from ..errors import ToolError
-from ..render import mimebundle
-from ..render.rows import to_rows
 from ..types import (
     AudioContent,
     CallToolResult,
@@ -35,6 +33,8 @@ class Shown:
     """Something that shows itself, as HTML where there is a page and as text elsewhere."""
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        from ..render import mimebundle  # not before there is something to show
+
         return mimebundle(self)
 
 
@@ -95,6 +95,8 @@ class ToolResult(Shown, CallToolResult):
             ImportError: pandas is not installed.
         """
         import pandas
+
+        from ..render.rows import to_rows
 
         self.raise_for_error()
         table = to_rows(self.data)

@@ -118,7 +118,7 @@ def _with_headers(http: HttpOptions | None, entry: _Entry) -> HttpOptions:
 class _Entry(BaseModel):
     """One server of an `mcp.json` file; what else stands there is for others."""
 
-    model_config = ConfigDict(coerce_numbers_to_str=True)
+    model_config = ConfigDict(coerce_numbers_to_str=True, defer_build=True)
 
     command: str | None = None
     args: list[str] | None = None

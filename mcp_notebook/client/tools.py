@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..errors import UnsupportedFeature
 from ..protocol.json_schema import properties_of
 from ..types import Tool
 
@@ -176,9 +175,3 @@ def _about(schema: Any) -> str:
     text = str(schema.get("description") or schema.get("title") or schema.get("type") or "anything")
     choices = schema.get("enum")
     return f"{text} (one of {', '.join(map(repr, choices[:10]))})" if isinstance(choices, list) else text
-
-
-def check_listed(tool: Tool) -> None:
-    """Raise UnsupportedFeature for a tool that can only be called as a task, which this client cannot do."""
-    if tool.execution is not None and tool.execution.task_support == "required":
-        raise UnsupportedFeature(f"The tool {tool.name!r} can only be called as a task, which is not spoken yet.")

@@ -6,8 +6,6 @@ import inspect
 import re
 from dataclasses import dataclass, field
 
-import docstring_parser
-
 
 @dataclass(frozen=True, slots=True)
 class Documentation:
@@ -24,6 +22,8 @@ def read_docstring(text: str | None) -> Documentation:
     text = inspect.cleandoc(text or "")
     if not text:
         return Documentation()
+    import docstring_parser  # not before there is a docstring
+
     try:
         parsed = docstring_parser.parse(text)
     except docstring_parser.ParseError:

@@ -37,6 +37,7 @@ class Model(BaseModel):
         serialize_by_alias=True,
         ser_json_inf_nan="null",
         protected_namespaces=(),
+        defer_build=True,
     )
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:

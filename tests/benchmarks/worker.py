@@ -88,6 +88,7 @@ async def _use(implementation: Implementation, job: Job, place: Place) -> Number
     numbers: Numbers = {}
     case = job.case
     async with implementation.connect(place[0], case.transport, case.era) as session:
+        await session.list_tools()  # as clients do, which check results against output schemas then
         gc.collect()
         if "calls" in job.scenarios:
             numbers |= await scenarios.calls(session, _cpu_time, job.seconds, job.tool)
