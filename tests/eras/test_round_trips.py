@@ -498,3 +498,19 @@ async def test_a_given_up_handler_in_a_thread_ends(to: To) -> None:
     assert await asyncio.to_thread(ended.wait, 5)
     await until(lambda: server._limiter.total_tokens == server.limits.handler_threads)
     assert server._limiter.borrowed_tokens == 0
+
+
+async def test_work_after_an_answer_may_take_longer_than_a_person_may_for_the_answer(to: To) -> None:
+    server = Server("demo", limits=Limits(question=1))
+    go_on = asyncio.Event()
+
+    @server.tool
+    async def long(ctx: Context) -> str:
+        answer = await ctx.elicit("Name?", str, key="name")
+        await go_on.wait()
+        return f"done, {answer.data}"
+
+    far = to(server)
+    state = (await asked(far, able(1, "long")))["requestState"]
+    asyncio.get_running_loop().call_later(1.2, go_on.set)
+    assert await text(far, able(2, "long", state=state, answers={"name": ADA})) == "done, Ada"

@@ -91,6 +91,7 @@ class RoundTrip:
                 asks for.
         """
         self._way = way
+        self._parking.fetch(self)
         if self._current is None:
             self._current = current
         else:
@@ -220,6 +221,10 @@ class Parking:
         self._calls[call.id] = call
         self._stop_timer(call)
         self._timers[call.id] = asyncio.get_running_loop().call_later(self.limits.question, call.end)
+
+    def fetch(self, call: RoundTrip) -> None:
+        """Its client has come back: what bounds the waiting for it does not bound the work."""
+        self._stop_timer(call)
 
     def forget(self, call: RoundTrip) -> None:
         """No longer keep it."""
