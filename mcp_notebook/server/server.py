@@ -6,7 +6,6 @@ import asyncio
 import functools
 import logging
 import sys
-import weakref
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -91,7 +90,8 @@ class Server:
         self.registry = Registry(self._list_changed)
         self.parking = Parking(limits)
         self.kept = KeptCalls(limits)
-        self._sessions: weakref.WeakSet[ServerSession] = weakref.WeakSet()
+        self._sessions: set[ServerSession] = set()
+        """Those that are served; cells look at it in other threads, and so at a copy."""
         self._limiter = anyio.CapacityLimiter(limits.handler_threads)
 
     @property
@@ -385,7 +385,7 @@ class Server:
 
     def notify_resource_updated(self, uri: str) -> None:
         """Tell those who subscribed to a resource that it changed. Callable from any thread."""
-        for session in list(self._sessions):
+        for session in self._sessions.copy():
             session.updated(uri)
 
     # Serving
@@ -519,7 +519,7 @@ class Server:
             self.registry.completions.setdefault((of, argument), completer)
 
     def _list_changed(self, kind: str) -> None:
-        for session in list(self._sessions):
+        for session in self._sessions.copy():
             session.changed(kind)
 
 
