@@ -222,6 +222,11 @@ def shown(url: httpx2.URL) -> str:
 def failure(url: httpx2.URL, error: Exception) -> MCPError:
     """What an exception of httpx2 means."""
     told = str(error) or type(error).__name__
+    if isinstance(error, httpx2.LocalProtocolError):  # its own text quotes the header, which may be a secret
+        return ConnectError(
+            f"There is no way to {shown(url)}: HTTP does not allow such a request. "
+            "Is there a line break in one of the headers, or a space around it?"
+        )
     if isinstance(error, _NO_WAY):
         advice = "Is the server running, and the URL right?"
         if "CERTIFICATE" in told:
@@ -237,7 +242,6 @@ _NO_WAY = (
     httpx2.ConnectTimeout,
     httpx2.ProxyError,
     httpx2.UnsupportedProtocol,
-    httpx2.LocalProtocolError,
     httpx2.InvalidURL,
 )
 

@@ -669,6 +669,14 @@ async def test_no_error_names_what_is_secret_in_the_url() -> None:
     assert "hunter2" not in str(gone.value)
 
 
+async def test_the_error_for_a_header_that_cannot_be_sent_does_not_name_its_value() -> None:
+    async with Puppet(lambda asked: reply(200)) as puppet:
+        with pytest.raises(ConnectError, match="line break") as caught:
+            await connect(puppet.url, headers={"Authorization": "Bearer hunter2\n"})
+        assert "hunter2" not in str(caught.value)
+        assert puppet.asked == []
+
+
 # Which era
 
 
