@@ -8,6 +8,7 @@ from typing import Any
 
 from mcp_notebook.errors import ConnectionLost, MCPError
 from mcp_notebook.jsonrpc import InvalidMessage, Message, RequestId, dump, load
+from mcp_notebook.protocol.calls import Occurrence
 from mcp_notebook.transports.base import Receiver
 
 
@@ -22,6 +23,9 @@ class NoFaults:
 
     def failed(self, id: RequestId, error: MCPError) -> None:
         raise AssertionError(error)
+
+    def moved(self, id: RequestId, what: Occurrence) -> None:
+        raise AssertionError(what)
 
 
 class Wire:

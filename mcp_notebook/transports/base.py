@@ -6,6 +6,7 @@ from typing import Protocol, runtime_checkable
 
 from ..errors import MCPError
 from ..jsonrpc import InvalidMessage, Message, RequestId
+from ..protocol.calls import Occurrence
 
 
 class Receiver(Protocol):
@@ -22,6 +23,9 @@ class Receiver(Protocol):
 
     def failed(self, id: RequestId, error: MCPError) -> None:
         """A request of ours did not get through, or its way back broke; the channel itself goes on."""
+
+    def moved(self, id: RequestId, what: Occurrence) -> None:
+        """The way back of a request of ours broke (DROP), is sought anew (RESUME), or is there again (RESUMED)."""
 
     def disconnected(self, error: MCPError | None) -> None:
         """The channel has ended: with the reason why, or None where this side closed it. Called once."""
@@ -67,3 +71,11 @@ class RequestWays(Protocol):
     def unheard(self, id: RequestId) -> float:
         """Seconds since nobody hears what is said about a request; 0.0 while somebody does."""
         ...
+
+
+@runtime_checkable
+class LetsGo(Protocol):
+    """A channel that keeps a way open for each request of ours."""
+
+    def let_go(self, id: RequestId) -> None:
+        """Nobody hears the answer to a request of ours any more here; it goes on there."""

@@ -20,6 +20,7 @@ from ..jsonrpc import (
     Response,
 )
 from ..limits import DEFAULT_LIMITS, Limits
+from ..protocol.calls import Occurrence
 from ..protocol.peer import (
     Answered,
     Asked,
@@ -34,7 +35,7 @@ from ..protocol.peer import (
     Told,
     Withdrawn,
 )
-from .base import Channel, RequestWays
+from .base import Channel, LetsGo, RequestWays
 from .eager import begin
 
 logger = logging.getLogger(__name__)
@@ -75,6 +76,7 @@ class _Waiting:
     heard: float
     on_progress: OnProgress | None
     lasts: Callable[[], bool] | None = None
+    on_moved: Callable[[Occurrence], None] | None = None
     sender: asyncio.Task[Any] | None = None
     """The task that is still sending it: the other side may have stopped to read."""
     struck: bool = False
@@ -153,6 +155,7 @@ class Connection:
         about: RequestId | None = None,
         id: RequestId | None = None,
         lasts: Callable[[], bool] | None = None,
+        on_moved: Callable[[Occurrence], None] | None = None,
     ) -> Any:
         """Ask, and wait for the answer. Cancelling the wait tells the other side.
 
@@ -167,6 +170,7 @@ class Connection:
             about: the other side's request that this one belongs to.
             id: the id of a request that is gone on with; by default it is new.
             lasts: whether the request goes on when a time limit ends the wait for it, so that nothing is cancelled.
+            on_moved: told where its way back breaks, is sought anew and is there again (`Receiver.moved`).
 
         Returns:
             The result, as JSON data.
@@ -181,6 +185,7 @@ class Connection:
         outgoing = self._peer.open(method, params, progress=on_progress is not None and id is None, id=id)
         now = self._loop.time()
         waiting = outgoing.state = _Waiting(self._loop.create_future(), timeout, total, now, now, on_progress, lasts)
+        waiting.on_moved = on_moved
         self._look_again(waiting.due())
         outgoing.request.headers = headers
         if on_sent is not None:
@@ -293,6 +298,11 @@ class Connection:
         outgoing = self._peer.outgoing.pop(id, None)
         if outgoing is not None:
             _fail(outgoing, error)
+
+    def moved(self, id: RequestId, what: Occurrence) -> None:
+        outgoing = self._peer.outgoing.get(id)
+        if outgoing is not None and outgoing.state.on_moved is not None:
+            outgoing.state.on_moved(what)
 
     def disconnected(self, error: MCPError | None) -> None:
         if self._ended:
@@ -428,6 +438,8 @@ class Connection:
         )
         if not lasts:
             self._tell_cancelled(outgoing, f"no answer within {what}")
+        elif isinstance(self.channel, LetsGo):
+            self.channel.let_go(outgoing.id)
         if not waiting.future.done():
             waiting.future.set_exception(error)
         if waiting.sender is not None:

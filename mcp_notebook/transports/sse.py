@@ -34,7 +34,7 @@ class EventReader:
         last_id: the last id of the stream that this one goes on with.
 
     Attributes:
-        last_id: the last id that was named.
+        last_id: the id named last by an event that came whole, with data or without.
         retry: milliseconds to wait before connecting anew, as the server wishes; None where it does not say.
     """
 
@@ -46,6 +46,7 @@ class EventReader:
         self._searched = 0
         self._started = False
         self._skip_newline = False
+        self._id = last_id
         self._event = ""
         self._data: list[bytes] = []
         self._size = 0
@@ -113,7 +114,7 @@ class EventReader:
             case b"event":
                 self._event = value.decode("utf-8", "replace")
             case b"id" if b"\0" not in value:
-                self.last_id = value.decode("utf-8", "replace")
+                self._id = value.decode("utf-8", "replace")
             case b"retry" if value.isdigit() and len(value) <= len(str(LONGEST_RETRY)) and int(value) <= LONGEST_RETRY:
                 self.retry = int(value)
         return None  # anything else is a comment, or a field that nobody knows
@@ -121,4 +122,5 @@ class EventReader:
     def _dispatch(self) -> ServerSentEvent | None:
         data, event = b"\n".join(self._data), self._event or "message"
         self._data, self._event, self._size = [], "", 0
+        self.last_id = self._id  # not before: of an event that is cut short, nothing has arrived
         return ServerSentEvent(event, data, self.last_id) if data else None

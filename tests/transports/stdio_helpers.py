@@ -14,6 +14,7 @@ from typing import Any
 from mcp_notebook.errors import MCPError
 from mcp_notebook.jsonrpc import InvalidMessage, Message, Notification, RequestId, Response
 from mcp_notebook.limits import Limits
+from mcp_notebook.protocol.calls import Occurrence
 from mcp_notebook.transports.command import Command
 from mcp_notebook.transports.stdio import StdioChannel
 
@@ -45,6 +46,9 @@ class Remembering:
 
     def failed(self, id: RequestId, error: MCPError) -> None:
         raise AssertionError("stdio has one way for all requests")
+
+    def moved(self, id: RequestId, what: Occurrence) -> None:
+        raise AssertionError(what)
 
     def disconnected(self, error: MCPError | None) -> None:
         self.ends.append(error)

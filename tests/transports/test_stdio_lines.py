@@ -15,6 +15,7 @@ from mcp_notebook.jsonrpc import (
     RequestId,
     Response,
 )
+from mcp_notebook.protocol.calls import Occurrence
 from mcp_notebook.transports.lines import LineBuffer, MessageReader, as_line
 
 ONE = b'{"jsonrpc":"2.0","id":1,"result":1}'
@@ -39,6 +40,9 @@ class Told:
 
     def failed(self, id: RequestId, error: MCPError) -> None:
         raise AssertionError("stdio has one way for all requests")
+
+    def moved(self, id: RequestId, what: Occurrence) -> None:
+        raise AssertionError(what)
 
     def disconnected(self, error: MCPError | None) -> None:
         raise AssertionError("a reader does not end a channel")

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import random
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 
-from ...errors import ConnectionLost, HTTPError, InvalidResult, MCPError, RequestTimeout, SessionExpired
+from ...errors import ConnectionLost, HTTPError, InvalidResult, LimitExceeded, MCPError, RequestTimeout, SessionExpired
 from ...jsonrpc import ErrorResponse, InvalidMessage, Message, Notification, Request, RequestId, Response, dump, load
 from ...limits import Limits
+from ...protocol.calls import Occurrence
 from ...protocol.headers import VERSION_HEADER, standard
 from ...protocol.metadata import is_modern
 from ...protocol.negotiation import MODERN_ERRORS
@@ -28,6 +30,7 @@ from .requests import Answer, Requests
 
 logger = logging.getLogger(__name__)
 SESSION_HEADER = "mcp-session-id"
+LAST_EVENT = "last-event-id"
 POST_HEADERS = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
 LINGER = 1.0
 """Seconds that a stream has to end by itself once the request is answered, so that its connection can serve again."""
@@ -37,6 +40,9 @@ STREAM_OPENED = 1.0
 """Seconds that the GET stream is given to open before other things are asked."""
 SHORTEST_PAUSE, FIRST_PAUSE, LONGEST_PAUSE = 0.1, 1.0, 30.0
 """Seconds between two GET streams: at least, at first, at most."""
+FIRST_RETURN = 0.2
+"""Seconds before a request's stream is gone on with, where the server wishes nothing; more each time in vain."""
+_UNKNOWN = " Whether it was carried out is unknown."
 OF_HTTP = frozenset({401, 403, 407, 421, 429, 502, 503, 504})
 """Statuses that say more than a JSON-RPC error beside them."""
 GUESSED_LEGACY = frozenset({400, 404, 405})
@@ -74,8 +80,9 @@ class HttpChannel:
             raise too_large(len(body), self._limits)
         match message:
             case Request():
+                self.let_go(message.id)  # a resumed request bears the same id
                 self._posts[message.id] = task = asyncio.create_task(self._ask(self._requests, message, body))
-                task.add_done_callback(lambda _: self._posts.pop(message.id, None))
+                task.add_done_callback(lambda task: self._forget(message.id, task))
             case Notification(method="notifications/cancelled"):
                 await self._cancel(self._requests, message, body)
             case _:
@@ -96,17 +103,31 @@ class HttpChannel:
             await self._requests.close()
             self._receiver.disconnected(None)
 
+    def let_go(self, id: RequestId) -> None:
+        """See `LetsGo`."""
+        post = self._posts.pop(id, None)
+        if post is not None:
+            post.cancel()
+
     # Sending
 
+    def _forget(self, id: RequestId, task: asyncio.Task[None]) -> None:
+        if self._posts.get(id) is task:
+            del self._posts[id]
+
     async def _ask(self, requests: Requests, request: Request, body: bytes) -> None:
-        """POST a request, and take in whatever comes on its stream."""
+        """POST a request, and take in whatever comes on its stream, and on those that go on with it."""
+        reader = EventReader(self._limits.message)
         try:
-            if await self._exchange(requests, request, body):
+            try:
+                if await self._exchange(requests, request, body, reader):
+                    return
+                error = ConnectionLost(f"{requests} closed the stream before it answered {request.method!r}.{_UNKNOWN}")
+            except ConnectionLost as raised:
+                error = raised
+            if reader.last_id and not is_modern(request.params):
+                await self._come_back(requests, request, reader, error)
                 return
-            error = ConnectionLost(
-                f"{requests} closed the stream before it answered {request.method!r}. "
-                "Whether it was carried out is unknown."
-            )
         except MCPError as raised:
             error = raised
         except Exception as raised:  # of an `auth` or a client that the caller gave
@@ -114,23 +135,71 @@ class HttpChannel:
             error = ConnectionLost(f"The request to {requests} failed: {type(raised).__name__}: {raised}")
         self._receiver.failed(request.id, error)
 
-    async def _exchange(self, requests: Requests, request: Request, body: bytes) -> bool:
+    async def _exchange(self, requests: Requests, request: Request, body: bytes, reader: EventReader) -> bool:
         """Whether the request was answered."""
         headers = self._headers_of(request)
         answer = await requests.send("POST", {**POST_HEADERS, **headers}, body)
         try:
             if request.method == "initialize" and answer.ok:
                 self._session, self._version = answer.headers.get(SESSION_HEADER), None
-            return await self._take(answer, request, headers)
+            return await self._take(self._messages(answer, request, headers, reader), request)
         finally:
             await answer.close()
 
-    async def _take(self, answer: Answer, request: Request, headers: Mapping[str, str]) -> bool:
-        """Take in the messages of a request's answer; whether its own answer was among them."""
+    async def _come_back(self, requests: Requests, request: Request, reader: EventReader, error: MCPError) -> None:
+        """Hear the rest of a request's stream by GET, as often as the stream ends before its answer came.
+
+        Raises:
+            ConnectionLost: the server no longer has it, or lets go again and again without saying anything.
+        """
+        failures = 0
+        while failures < self._limits.resumes:
+            self._receiver.moved(request.id, Occurrence.DROP)
+            await asyncio.sleep(_pause(reader.retry, failures))
+            self._receiver.moved(request.id, Occurrence.RESUME)
+            last_id, reader = reader.last_id, self._next_reader(reader)
+            try:
+                if await self._go_on(requests, request, reader):
+                    return
+            except MCPError as raised:
+                error = raised
+                if not _passes(raised):
+                    told = f"{requests} does not go on with {request.method!r}: {raised}{_UNKNOWN}"
+                    raise ConnectionLost(told) from None
+            failures = 0 if reader.last_id != last_id else failures + 1
+        raise ConnectionLost(
+            f"{requests} let go of the stream of {request.method!r} {failures} times without a word in between "
+            f"(Limits.resumes): {error}{_UNKNOWN}"
+        )
+
+    def _next_reader(self, reader: EventReader) -> EventReader:
+        """What reads on where a stream was cut."""
+        following = EventReader(self._limits.message, reader.last_id)
+        following.retry = reader.retry
+        return following
+
+    async def _go_on(self, requests: Requests, request: Request, reader: EventReader) -> bool:
+        """Whether the request was answered on a stream that goes on with its own."""
+        answer, headers = await self._get(requests, reader)
+        try:
+            if answer.ok:
+                self._receiver.moved(request.id, Occurrence.RESUMED)
+            return await self._take(self._messages(answer, None, headers, reader), request)
+        finally:
+            await answer.close()
+
+    async def _get(self, requests: Requests, reader: EventReader) -> tuple[Answer, dict[str, str]]:
+        """The answer to a GET that goes on where a reader is, and the headers it was made with."""
+        headers = self._session_headers()
+        last = {LAST_EVENT: reader.last_id} if reader.last_id else {}
+        return await requests.send("GET", {"accept": "text/event-stream", **headers, **last}), headers
+
+    async def _take(self, messages: AsyncIterator[Message], request: Request) -> bool:
+        """Take in the messages of a request's stream; whether its answer was among them."""
         answered = False
         try:
             async with asyncio.timeout(None) as bound:
-                async for message in self._messages(answer, request, headers):
+                async for message in messages:
                     if isinstance(message, ErrorResponse) and message.id is None:
                         message.id = request.id  # on its own stream it can be about nothing else
                     if isinstance(message, (Response, ErrorResponse)) and message.id == request.id:
@@ -266,15 +335,16 @@ class HttpChannel:
     async def _keep_listening(self, requests: Requests) -> None:
         """Hear what belongs to no request, for as long as the server offers it; a stream that ends is opened anew,
         less and less often while nothing comes."""
-        silent, reason = 0, "it ends at once"
+        silent, reason, reader = 0, "it ends at once", EventReader(self._limits.message)
         while True:
-            reader = EventReader(self._limits.message)
-            heard = False
+            heard, reader = False, self._next_reader(reader)
             try:
                 heard = await self._hear(requests, reader)
             except MCPError as error:
                 if not _passes(error):
-                    return
+                    if not reader.last_id or isinstance(error, SessionExpired):
+                        return
+                    reader.last_id = None  # what was missed is gone, and what comes is still of interest
                 reason = str(error)
             finally:
                 self._begun.set()
@@ -290,8 +360,7 @@ class HttpChannel:
 
     async def _hear(self, requests: Requests, reader: EventReader) -> bool:
         """Whether anything was heard until the stream ended."""
-        headers = self._session_headers()
-        answer = await requests.send("GET", {"accept": "text/event-stream", **headers})
+        answer, headers = await self._get(requests, reader)
         self._begun.set()
         heard = False
         try:
@@ -319,6 +388,12 @@ def loaded(data: bytes, receiver: Receiver) -> list[Message]:
     return messages
 
 
+def _pause(retry: int | None, failures: int) -> float:
+    """Seconds to wait before going on with a stream: at least what the server wishes, in milliseconds."""
+    backoff = 0.0 if retry is not None and not failures else FIRST_RETURN * 2**failures * random.uniform(1, 1.2)
+    return max((retry or 0) / 1000, SHORTEST_PAUSE, min(backoff, LONGEST_PAUSE))
+
+
 def not_taken(url: str, limits: Limits) -> RequestTimeout:
     """The error for a server that does not take a message."""
     return RequestTimeout(f"{url} did not take a message within {limits.request:g} s.", seconds=limits.request)
@@ -329,7 +404,7 @@ def _passes(error: MCPError) -> bool:
     request will tell."""
     if isinstance(error, HTTPError):
         return error.status >= 500
-    return not isinstance(error, (SessionExpired, InvalidResult))
+    return not isinstance(error, (SessionExpired, InvalidResult, LimitExceeded))
 
 
 def _version_of(result: object) -> str | None:

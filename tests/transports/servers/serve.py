@@ -7,6 +7,7 @@ import sys
 
 from mcp_notebook.errors import MCPError
 from mcp_notebook.jsonrpc import ErrorResponse, InvalidMessage, Message, Request, RequestId, Response
+from mcp_notebook.protocol.calls import Occurrence
 from mcp_notebook.transports.stdio_server import StdioServerChannel
 
 
@@ -31,6 +32,9 @@ class Serving:
 
     def failed(self, id: RequestId, error: MCPError) -> None:
         raise AssertionError("stdio has one way for all requests")
+
+    def moved(self, id: RequestId, what: Occurrence) -> None:
+        raise AssertionError(what)
 
     def disconnected(self, error: MCPError | None) -> None:
         self.ended.set_result(error)
