@@ -1,6 +1,7 @@
 """JSON-RPC 2.0 messages, and the way between them and bytes.
 
-A message's `params` and `result` stay plain JSON data here; whoever knows the method validates them, once.
+A message's `params` and `result` stay plain JSON data here; whoever knows the method validates them, once. They stand
+in no repr, since tokens and answers may be among them.
 Source: "Overview" of each revision (basic/index), and https://www.jsonrpc.org/specification.
 """
 
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from pydantic_core import from_json, to_json
@@ -30,8 +31,8 @@ class Request:
 
     id: RequestId
     method: str
-    params: dict[str, Any] | None = None
-    headers: Mapping[str, str] | None = None
+    params: dict[str, Any] | None = field(default=None, repr=False)
+    headers: Mapping[str, str] | None = field(default=None, repr=False)
     """What a transport that has headers says beside the body; no part of the message."""
 
 
@@ -40,7 +41,7 @@ class Notification:
     """Something told, which has no answer."""
 
     method: str
-    params: dict[str, Any] | None = None
+    params: dict[str, Any] | None = field(default=None, repr=False)
 
 
 @dataclass(slots=True)

@@ -350,6 +350,8 @@ class CallHandle:
     def _end(self, occurrence: Occurrence, outcome: Any) -> None:
         self._ended = time.time()
         self._move(occurrence)
+        for answer in self.questions.values():
+            answer.cancel()  # nobody waits for it any more
         if self._log is not None:
             self._say("outcome", outcome)
 

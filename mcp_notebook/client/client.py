@@ -376,8 +376,20 @@ class Client:
         if self._state == "lost" and self.destination.lasts:
             async with self._attaching:
                 if self._state == "lost":
-                    await self._open()
+                    await self._reopen()
         return self.session
+
+    async def _reopen(self) -> None:
+        """Make the lost connection anew; where that fails, it is still lost, and may come back later."""
+        lost = self._session
+        self.home.remove_closer(self.close)
+        if lost is not None:
+            await lost.close()
+        try:
+            await self._open()
+        except MCPError as error:
+            self._session, self._state, self.error = lost, "lost", error
+            raise
 
     def known_tool(self, name: str) -> Tool | None:
         """What is known of a tool without asking."""

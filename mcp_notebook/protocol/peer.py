@@ -23,6 +23,9 @@ from ..jsonrpc import (
 REPEATS = frozenset({"requests/resume"})
 """Methods that may bear the id of a request still at work: they take its place (RR-4)."""
 
+WITHOUT_ID = frozenset({"stream/resume"})
+"""Methods whose requests may come without an id, and then have no answer (ST-9)."""
+
 GIVEN_UP = frozenset({"subscriptions/listen"})
 """Methods whose requests the side that was asked may end by a cancellation of its own (basic/patterns/cancellation)."""
 
@@ -161,7 +164,10 @@ class Peer:
 
     def abandon(self, outgoing: Outgoing) -> bool:
         """Stop waiting for an answer. False where it is no longer awaited."""
-        return self.outgoing.pop(outgoing.id, None) is not None
+        if self.outgoing.get(outgoing.id) is not outgoing:
+            return False  # answered, or gone on with under the same id
+        del self.outgoing[outgoing.id]
+        return True
 
     def cancel(self, outgoing: Outgoing, reason: str) -> Notification | None:
         """Stop waiting, and what to tell the other side of it; None where it was answered already."""
