@@ -6,6 +6,7 @@ import base64
 import binascii
 import re
 from collections.abc import Iterator, Mapping
+from decimal import Decimal, InvalidOperation
 from typing import Any, TypeAlias
 
 from ..errors import ProtocolError, SchemaError
@@ -124,12 +125,12 @@ def check(headers: Mapping[str, str], method: str, params: Mapping[str, Any], wa
     for name, path in wanted.items():
         value = _value_at(arguments, path)
         if isinstance(value, (str, int)):
-            _same(headers, name, encoded(value) if isinstance(value, (bool, int)) else value)
+            _same(headers, name, value)
         elif name in headers:
             raise _mismatch(f"{_title(name)} is given, but the body has no such value")
 
 
-def _same(headers: Mapping[str, str], name: str, value: str) -> None:
+def _same(headers: Mapping[str, str], name: str, value: str | int | bool) -> None:
     given = headers.get(name)
     if given is None:
         raise _mismatch(f"the header {_title(name)} is missing")
@@ -137,14 +138,18 @@ def _same(headers: Mapping[str, str], name: str, value: str) -> None:
         said = decoded(given)
     except ValueError as error:
         raise _mismatch(f"the header {_title(name)} cannot be read: {error}") from None
-    if said != value and not _same_number(said, value):
-        raise _mismatch(f"{_title(name)} says {said[:80]!r}, the body {value[:80]!r}")
+    written = value if isinstance(value, str) else encoded(value)
+    if said != written and not _same_number(said, value):
+        raise _mismatch(f"{_title(name)} says {said[:80]!r}, the body {written[:80]!r}")
 
 
-def _same_number(said: str, value: str) -> bool:
+def _same_number(said: str, value: str | int | bool) -> bool:
+    """Whether an integer is written otherwise: `42.0` for 42."""
+    if isinstance(value, (str, bool)):
+        return False
     try:
-        return float(said) == int(value)
-    except ValueError:
+        return Decimal(said) == value
+    except InvalidOperation:
         return False
 
 
@@ -178,9 +183,7 @@ def _count(schema: Any) -> int:
         value, names = left.pop()
         if isinstance(value, Mapping):
             found += ANNOTATION in value and not names
-            left += [
-                (part, key in _MAPS and not names) for key, part in value.items() if names or key not in _VALUES
-            ]
+            left += [(part, key in _MAPS and not names) for key, part in value.items() if names or key not in _VALUES]
         elif isinstance(value, list):
             left += [(part, False) for part in value]
     return found
