@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+import secrets
+from collections.abc import Awaitable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
 from ..errors import ConnectionLost, MCPError, ProtocolError
-from ..jsonrpc import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Notification, Request
+from ..jsonrpc import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, ErrorResponse, Notification, Request, Response
 from ..protocol.extensions import RESUMING as DIALECTS
 from ..protocol.headers import check
 from ..protocol.metadata import is_modern
 from ..protocol.negotiation import accept
+from ..protocol.peer import WITHOUT_ID
 from ..protocol.resuming import Dialect, ResumeTerms, read_mark
 from ..protocol.revision import Profile
 from ..protocol.shaping import shape
@@ -66,6 +68,7 @@ class ServerSession:
         self._profile: Profile | None = None
         self._initialized = False
         self._changed: set[str] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
         self._loop = asyncio.get_running_loop()
         self._over = asyncio.Event()
 
@@ -112,12 +115,16 @@ class ServerSession:
         if notification.method == "notifications/initialized":
             self._initialized = True
             self._flush_changes()
+        elif notification.method in WITHOUT_ID and self._profile is not None:
+            self._keep_task(self._resume_unasked(notification, self._profile))
 
     def on_fault(self, reason: str) -> None:
         logger.warning("the client sent something wrong: %s", reason)
 
     def on_disconnected(self, error: MCPError | None) -> None:
         self._over.set()
+        for task in self._tasks:
+            task.cancel()
 
     # Within
 
@@ -216,13 +223,41 @@ class ServerSession:
         """What the call says from here on, in the way of the request that asks for it."""
         _, after = read_mark(request.params)
         try:
-            return await call.follow(self.connection, request.id, after)
+            return await self._ended(call, request, call.follow(self.connection, request.id, after))
         except (Superseded, ConnectionLost):
             return NO_ANSWER
         except asyncio.CancelledError:
             if not self.connection.ended:
                 call.cancel()
             raise
+
+    async def _ended(self, call: KeptCall, request: Request, outcome: Awaitable[Any]) -> Any:
+        """The answer to a request that followed a call. Where the draft has a word for the end, the call's own response
+        and that word come first (ST-2, ST-6, ST-9)."""
+        ending, original = call.dialect.end(call.policy), call.policy.request_id
+        if ending is None:
+            return await outcome
+        try:
+            reply: Response | ErrorResponse = Response(original, await outcome, last=False)
+        except ProtocolError as error:
+            reply = ErrorResponse(original, error.code, error.message, error.data, last=False)
+        await self.connection.reply(reply, about=request.id)
+        await self.connection.notify(ending.method, ending.params, about=request.id)
+        return NO_ANSWER if request.method not in RESUMING else Result()
+
+    async def _resume_unasked(self, notification: Notification, profile: Profile) -> None:
+        """Go on with a call for a request without an id, which has no answer (ST-9)."""
+        request = Request(secrets.token_hex(16), notification.method, notification.params)
+        try:
+            if self._resumes(request.method, profile):
+                await self._resume(request, RESUMING[request.method])
+        except ProtocolError as error:
+            logger.warning("%r without an id failed: %s", request.method, error.message)
+
+    def _keep_task(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     def _round(self, request: Request, params: Retryable) -> RoundTrip:
         """The call that a request begins, or goes on with."""

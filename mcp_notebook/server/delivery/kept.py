@@ -59,6 +59,8 @@ class KeptCall:
         self._handed_over = 0
         self._news = asyncio.Event()
         self._follower: object | None = None
+        self._unheard: Callable[[], float] = lambda: 0.0
+        self._touched = asyncio.get_running_loop().time()
         self._handler: asyncio.Task[Any] | None = None
         self._expiry: asyncio.TimerHandle | None = None
 
@@ -96,8 +98,9 @@ class KeptCall:
             ConnectionLost: the client has gone; the call goes on without it.
         """
         me = self._follower = object()
+        self._unheard = lambda: connection.unheard(about) if about is not None else 0.0
         self._tell_news()
-        self._stop_expiry()
+        self.touch()
         self._log.confirm(after)
         try:
             return await self._follow(me, connection, about, after)
@@ -108,10 +111,8 @@ class KeptCall:
 
     def touch(self) -> None:
         """The client showed that it is still there: its time begins anew (RR-8)."""
-        if self._follower is None:
-            self._stop_expiry()
-            wait = self.policy.max_wait if self.policy.max_wait is not None else self._calls.limits.kept
-            self._expiry = asyncio.get_running_loop().call_later(wait, self._expire)
+        self._touched = asyncio.get_running_loop().time()
+        self._expire_in(self._wait)
 
     def status(self) -> WorkStatus:
         """How it stands (RR-9)."""
@@ -145,7 +146,8 @@ class KeptCall:
                 if self._follower is not me:
                     raise Superseded
                 after = max(after, event.number)
-                self._handed_over = max(self._handed_over, after)
+                if not self._unheard():
+                    self._handed_over = max(self._handed_over, after)
             if self._handler is not None and self._handler.done() and after >= self._log.last:
                 return self._outcome(self._handler)
             await news.wait()
@@ -190,7 +192,21 @@ class KeptCall:
             self._expiry.cancel()
             self._expiry = None
 
+    @property
+    def _wait(self) -> float:
+        return self.policy.max_wait if self.policy.max_wait is not None else self._calls.limits.kept
+
+    def _expire_in(self, seconds: float) -> None:
+        self._stop_expiry()
+        self._expiry = asyncio.get_running_loop().call_later(seconds, self._expire)
+
     def _expire(self) -> None:
+        away = asyncio.get_running_loop().time() - self._touched
+        if self._follower is not None:
+            away = min(away, self._unheard())
+        if away < self._wait - 0.001:
+            self._expire_in(self._wait - away)
+            return
         audit.info("%r was given up: its client did not come back in time", self)
         self.end()
 

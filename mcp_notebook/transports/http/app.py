@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import secrets
 from collections.abc import Mapping
 from typing import Protocol
 
 from ...errors import ProtocolError
-from ...jsonrpc import INVALID_REQUEST, PARSE_ERROR, InvalidMessage, Message, Notification, Request, load
+from ...jsonrpc import INVALID_REQUEST, PARSE_ERROR, InvalidMessage, Message, Notification, Request, RequestId, load
 from ...limits import DEFAULT_LIMITS, Limits
+from ...protocol.extensions import RESUMING
 from ...protocol.headers import VERSION_HEADER
 from ...protocol.metadata import is_modern, read
 from ...protocol.negotiation import agreed_revision
-from ...protocol.peer import REPEATS
+from ...protocol.peer import REPEATS, WITHOUT_ID
 from ...protocol.revisions import ALL, LATEST_MODERN, MODERN
 from ..base import Channel
 from .answers import Receive, Refusal, Scope, Send, send_bytes
@@ -28,6 +30,7 @@ from .sessions import Sessions
 logger = logging.getLogger("mcp_notebook.http")
 SESSION_HEADER = "mcp-session-id"
 LAST_EVENT = "last-event-id"
+RESUMES = frozenset(dialect.resume_method for dialect in RESUMING)
 
 
 class Serve(Protocol):
@@ -182,15 +185,24 @@ class HttpApp:
         session = self._session(headers, principal) if opening is None else self._new_session(opening, principal)
         if isinstance(found, list) and not session.revision.batches:
             raise Refusal(400, INVALID_REQUEST, f"Protocol revision {session.revision.name} has no batches.")
-        ids = [message.id for message in messages if isinstance(message, Request)]
-        fresh = [one.id for one in messages if isinstance(one, Request) and one.method not in REPEATS]
+        unnamed: list[RequestId] = []
+        for at, message in enumerate(messages):
+            if isinstance(message, Notification) and message.method in WITHOUT_ID:
+                unnamed.append(secrets.token_hex(16))
+                messages[at] = Request(unnamed[-1], message.method, message.params)
+        asked = [message for message in messages if isinstance(message, Request)]
+        ids = [request.id for request in asked]
+        fresh = [request.id for request in asked if request.method not in REPEATS]
+        for request in asked:
+            if request.method in RESUMES and LAST_EVENT in headers:
+                request.params = session.marked(request, headers[LAST_EVENT])
         if session.busy(fresh) or len(set(ids)) < len(ids):
             raise Refusal(400, INVALID_REQUEST, "A request id is in use already.")
         if not ids:
             session.deliver(messages)
             await send_bytes(send, 202)
             return
-        exchange = session.begin(ids, self._forms(headers))
+        exchange = session.begin(ids, self._forms(headers), unnamed)
         session.deliver(messages)
         session.streaming += 1
         try:

@@ -6,10 +6,12 @@ import asyncio
 import secrets
 import time
 from collections.abc import Collection, Iterable
+from typing import Any
 
 from ...errors import ConnectionLost
 from ...jsonrpc import INVALID_REQUEST, ErrorResponse, Message, Notification, Request, RequestId, Response
 from ...limits import Limits
+from ...protocol.resuming import mark, read_mark
 from ...protocol.revision import Revision
 from ..base import Receiver
 from .answers import EVENT_STREAM, Receive, Refusal, Send
@@ -110,13 +112,14 @@ class SessionChannel:
                 id = (message.params or {}).get("requestId")
                 self.finish(id if isinstance(id, (str, int)) else None)
 
-    def begin(self, ids: Collection[RequestId], forms: Forms) -> Exchange:
-        """The exchange of one POST's requests. One that goes on with a request at work takes its place."""
+    def begin(self, ids: Collection[RequestId], forms: Forms, unnamed: Collection[RequestId] = ()) -> Exchange:
+        """The exchange of one POST's requests. One that goes on with a request at work takes its place. Those that are
+        `unnamed` have their ids only here."""
         for id in ids:
             self.finish(id)
         self._named += 1
         name = str(self._named)
-        exchange = Exchange(ids, forms, name, self._limits)
+        exchange = Exchange(ids, forms, name, self._limits, unnamed)
         self._streams[name] = exchange.stream
         self._exchanges.update(dict.fromkeys(ids, exchange))
         return exchange
@@ -152,13 +155,18 @@ class SessionChannel:
             self.streaming -= 1
             watch.stop()
 
-    def mark_at(self, last_id: str) -> int:
-        """The number within its call of the last message that arrived, as far as that is known; 0: it is not."""
+    def marked(self, request: Request, last_id: str) -> dict[str, Any]:
+        """The parameters of a request that goes on with a call, with the number of the last message that arrived, as
+        far as that is known (RR-10)."""
+        params = request.params or {}
+        meta = params.get("_meta")
+        if read_mark(params)[1]:
+            return params  # it says so itself
         try:
             stream, number = self._found(last_id)
         except Refusal:
-            return 0
-        return stream.mark_at(number)
+            return params
+        return {**params, "_meta": mark(meta if isinstance(meta, dict) else None, request.id, stream.mark_at(number))}
 
     def _found(self, id: str) -> tuple[Stream, int]:
         name, _, number = id.rpartition("_")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ...jsonrpc import INTERNAL_ERROR, ErrorResponse, Message, RequestId, dump
+from ...jsonrpc import INTERNAL_ERROR, ErrorResponse, Message, RequestId, Response, dump
 from ...limits import Limits
 from .answers import EVENT_STREAM, JSON, Header, Receive, Refusal, Send, send_bytes
 from .streams import Stream
@@ -33,10 +33,19 @@ class Exchange:
         forms: the forms that the answer may have.
         name: the stream's name; None where the client cannot come back to it.
         limits: the bounds to keep.
+        unnamed: those of the requests that came without an id, and have one only here.
     """
 
-    def __init__(self, ids: Collection[RequestId], forms: Forms, name: str | None, limits: Limits) -> None:
+    def __init__(
+        self,
+        ids: Collection[RequestId],
+        forms: Forms,
+        name: str | None,
+        limits: Limits,
+        unnamed: Collection[RequestId] = (),
+    ) -> None:
         self.forms = forms
+        self._unnamed = unnamed
         self.stream = Stream(name, limits, limits.replay_messages, self)
         self.streamed = False
         """Whether SSE was begun."""
@@ -51,6 +60,10 @@ class Exchange:
         Raises:
             ConnectionLost: the client has gone for good.
         """
+        if isinstance(message, (Response, ErrorResponse)) and message.id in self._unnamed:
+            if isinstance(message, Response):
+                return
+            message = ErrorResponse(None, message.code, message.message, message.data)
         self._first = self._first or message
         await self.stream.put(message)
 
@@ -90,7 +103,9 @@ class Exchange:
             if ended and first is None:
                 await self._nothing(send, headers)
                 return
-            status = statuses.get(first.code, 200) if isinstance(first, ErrorResponse) else 200
+            status = 200
+            if isinstance(first, ErrorResponse):
+                status = statuses.get(first.code, 200) if first.id is not None else 400
             if (self.forms.json or status != 200) and first is not None and ended and self.stream.last == 1:
                 await send_bytes(send, status, dump(first), (JSON, *headers))
             elif self.forms.stream:
