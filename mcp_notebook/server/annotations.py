@@ -13,6 +13,9 @@ from typing import Annotated, Any
 
 from ..errors import SchemaError
 
+MADE = 256
+"""How much of each kind that was made of annotations is kept for the next function that has the same ones."""
+
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
@@ -113,6 +116,20 @@ def members(annotation: Any, containers: tuple[Any, ...] = ()) -> Iterator[Any]:
             yield from members(part, containers)
     else:
         yield annotation
+
+
+def is_plain(annotation: Any) -> bool:
+    """Whether an annotation is made of nothing but the types of JSON. Then it means the same wherever it stands, and
+    its repr tells all of it."""
+    origin, parts = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is typing.Literal:
+        return all(type(part) in (str, int, bool, type(None)) for part in parts)
+    if origin in (typing.Union, types.UnionType, list, dict):
+        return all(is_plain(part) for part in parts)
+    return any(annotation is one for one in _PLAIN)
+
+
+_PLAIN = (str, int, float, bool, None, type(None), Any, inspect.Parameter.empty)
 
 
 def is_subclass(annotation: Any, classes: tuple[type, ...]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Mapping
 from typing import Annotated, Any, Optional, Protocol
@@ -11,7 +12,7 @@ from pydantic.fields import FieldInfo
 
 from ..errors import SchemaError
 from ..protocol.json_schema import Problem, Validator, check_schema
-from .annotations import unpacked
+from .annotations import MADE, is_plain, unpacked
 from .json_types import Default, Rejected, make_model, parse, schema_of, why_not
 
 NO_PARAMETERS = {"type": "object", "additionalProperties": False}
@@ -51,6 +52,45 @@ class SchemaArguments:
         if problems:
             raise Rejected(problems)
         return dict(arguments)
+
+
+def typed_arguments(
+    name: str,
+    parameters: list[inspect.Parameter],
+    *,
+    reserved: set[str],
+    documented: Mapping[str, str],
+    names: Mapping[str, Any],
+) -> TypedArguments:
+    """`TypedArguments`, as described there; where there were the same before, those: to make them takes a while."""
+    if all(_is_plain(parameter) for parameter in parameters):
+        descriptions = tuple(documented.get(parameter.name) for parameter in parameters)
+        try:
+            return _made_once(tuple(map(repr, parameters)), tuple(parameters), frozenset(reserved), descriptions)
+        except SchemaError:
+            pass  # it is raised again, with the name
+    return TypedArguments(name, parameters, reserved=reserved, documented=documented, names=names)
+
+
+def _is_plain(parameter: inspect.Parameter) -> bool:
+    default = parameter.default
+    return is_plain(parameter.annotation) and (
+        default is _EMPTY or type(default) in (str, int, float, bool, type(None))
+    )
+
+
+@functools.lru_cache(maxsize=MADE)
+def _made_once(
+    _: tuple[str, ...],
+    parameters: tuple[inspect.Parameter, ...],
+    reserved: frozenset[str],
+    descriptions: tuple[str | None, ...],
+) -> TypedArguments:
+    """The reprs tell apart what is equal to Python: 1 and True, `int | str` and `str | int`."""
+    documented = {
+        parameter.name: text for parameter, text in zip(parameters, descriptions, strict=True) if text is not None
+    }
+    return TypedArguments("", list(parameters), reserved=set(reserved), documented=documented, names={})
 
 
 class TypedArguments:

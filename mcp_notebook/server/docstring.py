@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ class Documentation:
     """What it says of each parameter, by name."""
 
 
+@functools.lru_cache(maxsize=256)
 def read_docstring(text: str | None) -> Documentation:
     """Take a docstring apart. One in no style that is known is a description as it stands."""
     text = inspect.cleandoc(text or "")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 import inspect
 import json
 import typing
@@ -23,7 +25,7 @@ from ..types import (
     TextContent,
     UnknownContent,
 )
-from .annotations import is_subclass, members, unpacked
+from .annotations import MADE, is_plain, is_subclass, members, unpacked
 from .json_types import listed, make_model, schema_of, type_problems
 
 WRAPPED_RESULT = "x-fastmcp-wrap-result"
@@ -63,7 +65,7 @@ class Returned:
     """
 
     def __init__(self, name: str, model: type[BaseModel], plain: type | None = None) -> None:
-        self._name = name
+        self.name = name
         self._model = model
         self._plain = plain
         self._schema = schema_of(model, "serialization")
@@ -91,7 +93,7 @@ class Returned:
         except ValidationError as error:
             problems = type_problems(error, {"result": value}, self._schema)
             raise ProtocolError(
-                INTERNAL_ERROR, f"{self._name} returned what does not fit its return annotation:\n{listed(problems)}"
+                INTERNAL_ERROR, f"{self.name} returned what does not fit its return annotation:\n{listed(problems)}"
             ) from None
         data = self._model.__pydantic_serializer__.to_python(found, mode="json", by_alias=True)
         return data if self.wrapped else data["result"]
@@ -111,11 +113,25 @@ def read_returned(name: str, annotation: Any, names: Mapping[str, Any]) -> Retur
         return None
     if any(is_subclass(member, _NO_DATA) for member in members(annotation, (list, tuple, Sequence))):
         return None
+    if is_plain(annotation):
+        made = copy.copy(_made_once(repr(annotation), annotation))
+        made.name = name
+        return made
     try:
-        model = make_model({"result": annotation}, names=names, extra="ignore")
-        return Returned(name, model, annotation if annotation in _AS_IN_JSON else None)
+        return _made(name, annotation, names)
     except Exception:  # pydantic's errors for types it does not know are of many classes
         return None
+
+
+def _made(name: str, annotation: Any, names: Mapping[str, Any]) -> Returned:
+    model = make_model({"result": annotation}, names=names, extra="ignore")
+    return Returned(name, model, annotation if annotation in _AS_IN_JSON else None)
+
+
+@functools.lru_cache(maxsize=MADE)
+def _made_once(_: str, annotation: Any) -> Returned:
+    """The repr tells apart what is equal to Python, such as `int | str` and `str | int`."""
+    return _made("", annotation, {})
 
 
 def _alone(schema: dict[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import ToolError
 from .annotations import is_subclass, members, read_parameters
-from .arguments import Arguments, SchemaArguments, TypedArguments
+from .arguments import Arguments, SchemaArguments, typed_arguments
 from .docstring import read_docstring
 from .json_types import Rejected, listed
 from .returned import Returned, read_returned
@@ -66,7 +66,7 @@ class Signature:
         filled_in = {*skip, *of_context}
         documentation = read_docstring(docstring)
         if input_schema is None:
-            arguments: Arguments = TypedArguments(
+            arguments: Arguments = typed_arguments(
                 f"{name}()",
                 [one for key, one in parameters.items() if key not in filled_in],
                 reserved=filled_in,
