@@ -405,7 +405,7 @@ class Client:
         await self._consent()
         limits = options.limits
         if options.timeout is not None:
-            limits = dataclasses.replace(limits, connect=max(options.timeout, limits.connect))
+            limits = dataclasses.replace(limits, connect=options.timeout)
         wanted = None if options.revision is None else known_revision(options.revision)
         await self._find_way(limits, wanted)
         self._state = "connected"

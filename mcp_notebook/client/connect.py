@@ -106,6 +106,12 @@ class Connecting:
         if self._client is not None:
             await self._client.close()
 
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"This is no client yet, so it has no {name!r}: write `client = await connect(...)`, "
+            "or `async with connect(...) as client:`."
+        )
+
     def __repr__(self) -> str:
         return "<a connection that is not made yet: `client = await connect(...)`>"
 

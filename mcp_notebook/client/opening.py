@@ -60,16 +60,18 @@ class Opening:
             return await self._discover(revision)
         return await self._shake_hands(revision)
 
-    async def _shake_hands(self, revision: Revision) -> Profile:
+    async def _shake_hands(self, revision: Revision, timeout: float | None = None) -> Profile:
         try:
             raw = await self._connection.request(
-                "initialize", propose(revision, self._capabilities, self._info), timeout=self._limits.connect
+                "initialize",
+                propose(revision, self._capabilities, self._info),
+                timeout=timeout if timeout is not None else self._limits.connect,
             )
         except ProtocolError as error:
             raise NegotiationError(f"The server refused to connect: {error}{_hint(error)}") from None
-        except RequestTimeout as error:
+        except RequestTimeout:
             raise NegotiationError(
-                f"The server did not answer within {error.seconds:g} s. Does it speak MCP over this transport? "
+                f"The server did not answer within {self._limits.connect:g} s. Does it speak MCP over this transport? "
                 "Give it longer with timeout=SECONDS."
             ) from None
         profile = conclude(raw, self._capabilities, self._info)
@@ -115,10 +117,11 @@ class Opening:
         A slow starter that answers late is still taken at its first word.
         """
         modern = asyncio.ensure_future(self._ask_discover(LATEST_MODERN))
+        probe = min(self._limits.probe, self._limits.connect / 2)
         try:
-            await asyncio.wait([modern], timeout=self._limits.probe)
+            await asyncio.wait([modern], timeout=probe)
             if not modern.done():
-                return await self._race(modern)
+                return await self._race(modern, self._limits.connect - probe)
             error = modern.exception()
             if error is None:
                 return modern.result()
@@ -128,9 +131,9 @@ class Opening:
         finally:
             modern.cancel()
 
-    async def _race(self, modern: asyncio.Future[Profile]) -> Profile:
+    async def _race(self, modern: asyncio.Future[Profile], timeout: float) -> Profile:
         """The first agreement of the two."""
-        legacy = asyncio.ensure_future(self._shake_hands(LATEST_HANDSHAKE))
+        legacy = asyncio.ensure_future(self._shake_hands(LATEST_HANDSHAKE, timeout))
         try:
             await asyncio.wait([modern, legacy], return_when=asyncio.FIRST_COMPLETED)
             if not modern.done() and legacy.exception() is not None:

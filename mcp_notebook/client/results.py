@@ -87,14 +87,17 @@ class ToolResult(Shown, CallToolResult):
         return self
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The data as a DataFrame: a list of objects gives a row each, an object of lists a column each.
+        """The data as a DataFrame: a list of objects gives a row each, a flat object one row, one of lists columns.
 
         Raises:
             ToolError: the tool says that it failed.
             ValueError: the data is no table.
             ImportError: pandas is not installed.
         """
-        import pandas
+        try:
+            import pandas
+        except ImportError:
+            raise ImportError("to_pandas() needs pandas: pip install pandas") from None
 
         from ..render.rows import to_rows
 
@@ -103,6 +106,8 @@ class ToolResult(Shown, CallToolResult):
         if table is not None:
             columns, rows = table
             return pandas.DataFrame(rows, columns=list(columns))
+        if isinstance(self.data, dict) and not any(isinstance(value, (dict, list)) for value in self.data.values()):
+            return pandas.DataFrame([self.data])
         if isinstance(self.data, (dict, list)):
             try:
                 return pandas.DataFrame(self.data)

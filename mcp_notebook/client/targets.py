@@ -32,6 +32,17 @@ class Serves(Protocol):
     async def serve(self, channel: Channel) -> None: ...
 
 
+@runtime_checkable
+class Served(Protocol):
+    """A server that is served at a URL from this process: what `Server.serve_http` gives."""
+
+    @property
+    def url(self) -> str: ...
+
+    @property
+    def headers(self) -> Mapping[str, str]: ...
+
+
 Target: TypeAlias = Serves | Command | str | Sequence[str] | Mapping[str, Any]
 """A server object, a command (a `Command`, a list, or a line), a URL, or an entry of an `mcp.json` file."""
 
@@ -83,6 +94,9 @@ def destination(
     """
     if isinstance(target, Destination):
         return target
+    if isinstance(target, Served):
+        http = http or HttpOptions()
+        return _of_url(target.url, replace(http, headers={**target.headers, **http.headers}))
     if isinstance(target, Serves) and not isinstance(target, type):
         return Destination(target.name, server=target)
     if isinstance(target, Mapping):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -111,14 +112,19 @@ class _Code:
     """The cell's code, compiled as IPython compiles a cell: magics work in it, and tracebacks show its lines.
 
     Raises:
-        SyntaxError: it is no Python.
+        CommandError: it is no Python.
     """
 
     def __init__(self, shell: Any, cell: str) -> None:
         self._shell = shell
         source = shell.transform_cell(cell)
         self._file = shell.compile.cache(source, shell.execution_count, raw_code=cell)
-        self.tree: ast.Module = shell.compile.ast_parse(source, filename=self._file)
+        try:
+            self.tree: ast.Module = shell.compile.ast_parse(source, filename=self._file)
+        except SyntaxError as error:
+            told = "".join(traceback.format_exception_only(error))
+            lines = ["● this cell is no Python", *told.splitlines()]
+            raise brief(CommandError(f"This cell is no Python: {told}"), lines) from None
 
     def run(self) -> None:
         """Run it in the notebook's namespace. What it raises is shown with its own lines only."""

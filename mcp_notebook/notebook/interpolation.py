@@ -48,8 +48,8 @@ class Names(Mapping[str, Any]):
         Raises:
             CommandError: it has none.
         """
-        if expression.name and expression.source not in self:
-            return self._from_environment(expression.source)
+        if expression.name:
+            return self._named(expression.source)
         try:
             return eval(compile(expression.source, str(expression), "eval"), dict(self))
         except Exception as error:
@@ -57,6 +57,16 @@ class Names(Mapping[str, Any]):
                 f"{expression} has no value: {type(error).__name__}: {error}. Braces hold a Python expression; single "
                 "quotes around them make them plain text."
             ) from error
+
+    def _named(self, source: str) -> Any:
+        """What `$name.attribute` stands for; where a value has no such attribute, the rest is text: `$folder.zip`."""
+        name, *attributes = source.split(".")
+        value = self[name] if name in self else self._from_environment(name)
+        for at, attribute in enumerate(attributes):
+            if not hasattr(value, attribute):
+                return ".".join([str(value), *attributes[at:]])
+            value = getattr(value, attribute)
+        return value
 
     def text(self, word: Word) -> str:
         """A whole word as text, with its expressions' values in it."""

@@ -24,6 +24,8 @@ _CONSENT = {
     "no": Decision.REFUSED,
     "o": Decision.ONCE,
     "once": Decision.ONCE,
+    "y": Decision.ONCE,
+    "yes": Decision.ONCE,
     "r": Decision.REMEMBER,
     "remember": Decision.REMEMBER,
 }
@@ -33,7 +35,7 @@ def ask_consent(command: Command, ask: Ask, say: Say) -> Decision:
     """Show a command, untruncated, and ask whether it may start (CON-1, CON-2). Enter alone is no."""
     say(f"● Start this program on your computer?\n\n    {command}\n\n  {circumstances(command)}\n  {WARNING}")
     while (decision := _CONSENT.get(ask("Start [o]nce, start and [r]emember, or [n]o (n): ").strip().lower())) is None:
-        say("  Type o, r or n.")
+        say("  Type o for once, r to remember it for this command, or n for no.")
     return decision
 
 

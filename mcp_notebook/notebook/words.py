@@ -17,7 +17,7 @@ from typing import TypeAlias
 from .brief import CommandError
 
 _KEY = re.compile(r"([A-Za-z_][\w.\-]*)(:?=)")
-_NAME = re.compile(r"\$([A-Za-z_]\w*)")
+_NAME = re.compile(r"\$([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)")
 _ESCAPABLE = frozenset("'\"\\{}$ \t\n")
 _CLOSINGS = 200
 """How many closing brackets are tried as the end of an expression."""
@@ -25,7 +25,7 @@ _CLOSINGS = 200
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """A Python expression, whose value stands here. With `name` it was written `$name`."""
+    """A Python expression, whose value stands here. With `name` it was written `$name` or `$name.attribute`."""
 
     source: str
     name: bool = False

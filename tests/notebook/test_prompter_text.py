@@ -158,7 +158,8 @@ def test_tricks_in_a_command_are_visible() -> None:  # CON-4
         (["Remember"], Decision.REMEMBER),
         (["n"], Decision.REFUSED),
         ([""], Decision.REFUSED),
-        (["y", "sure", "o"], Decision.ONCE),
+        (["y"], Decision.ONCE),
+        (["sure", "ok", "o"], Decision.ONCE),
     ],
 )
 def test_only_a_clear_yes_starts_a_command(typed: list[str], decision: Decision) -> None:  # CON-2

@@ -82,6 +82,7 @@ def parse_call(invocation: Invocation) -> ToolCall:
     if not invocation.words or invocation.words[0].key:
         raise CommandError(f"Which tool? {invocation.command.say_usage()}  %mcp tools lists them.")
     name, *words = invocation.words
+    _check_written(invocation, name, words)
     found = find(invocation.workspace, "tools", invocation.names.text(name))
     arguments = read_body(invocation.body, found.item) if invocation.body is not None else {}
     arguments |= read_arguments(found.item, words, invocation.names)
@@ -95,6 +96,17 @@ def parse_call(invocation: Invocation) -> ToolCall:
         options.get("bg", False),
         options.get("save"),
     )
+
+
+def _check_written(invocation: Invocation, name: Word, words: Sequence[Word]) -> None:
+    """Raise CommandError for what people write who have other languages in mind."""
+    if "(" in name.raw:
+        tool = name.raw.partition("(")[0]
+        raise CommandError(f"Arguments follow without parentheses and commas: %mcp call {tool} key=value key=value")
+    if any(word.raw.startswith("=") for word in words):
+        raise CommandError("There are no blanks around =: key=value. Values with blanks stand in quotes.")
+    if name.raw in invocation.workspace and words and not words[0].key:
+        raise CommandError(f"A dot joins server and tool: %mcp call {name.raw}.{words[0].raw}")
 
 
 def read_arguments(tool: Tool, words: Sequence[Word], names: Names) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from ...client import Client
-from ...client.targets import Serves, destination
+from ...client.targets import Served, Serves, destination
 from ...errors import MCPError
 from ...render import parts_of
 from ...render.parts import Card, Part, Text
@@ -95,7 +95,9 @@ def _object(invocation: Invocation, word: Word) -> Any:
 
 
 def _connectable(value: Any) -> bool:
-    return isinstance(value, (Serves, Client, Program, list, tuple, Mapping, str)) and not isinstance(value, type)
+    return isinstance(value, (Serves, Served, Client, Program, list, tuple, Mapping, str)) and not isinstance(
+        value, type
+    )
 
 
 def _program(invocation: Invocation, name: str, words: Sequence[Word]) -> list[str] | str:

@@ -188,7 +188,7 @@ class Answer:
             body: the answer's body, of which the beginning is quoted.
         """
         text = body[:QUOTED].decode("utf-8", "replace").strip()
-        said = f": {text}" if text else ""
+        said = f": {text.removesuffix('.')}" if text else ""
         return HTTPError(f"{self.told}{said}.{self._advice()}", status=self.status)
 
     def _advice(self) -> str:
@@ -205,7 +205,8 @@ class Answer:
 
 
 _ADVICE = {
-    401: " It wants to know who asks: give headers={'Authorization': 'Bearer …'}, or auth=….",
+    401: " It wants to know who asks: give headers={'Authorization': 'Bearer …'} or auth=…, and in a notebook "
+    "--token-env VARIABLE.",
     403: " It knows who asks, or from where, and refuses: check the token's rights, and the server's allowed hosts "
     "and origins.",
     421: " The server does not answer to this host name: add it to its allowed hosts.",
