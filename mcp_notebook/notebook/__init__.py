@@ -15,7 +15,9 @@ def load_ipython_extension(shell: Any) -> None:
     from .host import NotebookHost
     from .magics import MCPMagics
     from .runtime import Runtime
+    from .tracebacks import show_errors_briefly
 
+    show_errors_briefly(shell)
     NotebookHost.of(Runtime.of(shell), shell)
     shell.register_magics(MCPMagics(shell))
     _remove_matcher(shell)
@@ -28,6 +30,7 @@ def unload_ipython_extension(shell: Any) -> None:
 
     for magics in shell.magics_manager.magics.values():
         magics.pop("mcp", None)
+    shell.custom_exceptions = ()
     _remove_matcher(shell)
     Runtime.of(shell).release()
 

@@ -51,3 +51,12 @@ def test_a_cell_that_is_no_python_shows_where_and_nothing_of_ours(demo: Cells) -
 
 def test_a_connection_that_nobody_awaited_says_so(demo: Cells) -> None:
     assert "await connect" in demo.fail("from mcp_notebook import connect\nconnect(demo).call_tool('add')")
+
+
+def test_an_error_of_the_python_api_shows_the_persons_lines_and_none_of_ours(demo: Cells) -> None:
+    demo.run("from mcp_notebook import connect\nclient = await connect(demo)")
+    shown = demo.fail("async def mine():\n    return await client.call_tool('nosuch')\n\nawait mine()")
+    assert "Unknown tool: nosuch" in shown
+    assert "await client.call_tool('nosuch')" in shown
+    assert "mcp_notebook/" not in shown
+    assert "asyncio" not in shown
