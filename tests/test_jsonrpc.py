@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from mcp_notebook.errors import ProtocolError
 from mcp_notebook.jsonrpc import (
     INVALID_REQUEST,
+    LARGE,
     PARSE_ERROR,
     ErrorResponse,
     InvalidMessage,
@@ -208,3 +210,28 @@ def test_an_error_response_is_a_protocol_error_for_the_one_who_asked() -> None:
     assert isinstance(error, ProtocolError)
     assert (error.code, error.message, error.data) == (-32002, "Resource not found", {"uri": "a"})
     assert str(error) == "Resource not found (error -32002)"
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_no_garbage_is_looked_for_while_a_large_message_is_read(enabled: bool) -> None:
+    data = json.dumps({"jsonrpc": "2.0", "id": 1, "result": [{"name": str(number)} for number in range(10_000)]})
+    assert len(data) > LARGE
+    looks: list[str] = []
+
+    def look(phase: str, info: Any) -> None:
+        looks.append(phase)
+
+    before = gc.isenabled()
+    (gc.enable if enabled else gc.disable)()
+    gc.collect()
+    gc.callbacks.append(look)
+    try:
+        message = load(data)
+        during = list(looks)
+        assert gc.isenabled() is enabled
+    finally:
+        gc.callbacks.remove(look)
+        (gc.enable if before else gc.disable)()
+    assert isinstance(message, Response)
+    assert len(message.result) == 10_000
+    assert during == []

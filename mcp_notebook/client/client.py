@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from ..errors import ConnectionLost, ConsentDenied, InvalidResult, MCPError, SchemaError, UnsupportedFeature
 from ..home import Home, is_interactive
-from ..jsonrpc import Notification
+from ..jsonrpc import Notification, much_data
 from ..limits import DEFAULT_LIMITS, Limits
 from ..protocol.headers import Annotated, annotated, of_arguments
 from ..protocol.negotiation import known_revision
@@ -541,7 +541,9 @@ class Client:
         params: dict[str, Any] = {}
         seen: set[str] = set()
         for _ in range(self.options.limits.pages):
-            page = _parsed(form, await self._request(method, params), repr(method))
+            raw = await self._request(method, params)
+            with much_data():
+                page = _parsed(form, raw, repr(method))
             yield page
             cursor = page.next_cursor
             if cursor is None:

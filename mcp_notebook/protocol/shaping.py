@@ -22,11 +22,23 @@ def shape(revision: Revision, method: str, result: Result, about: Mapping[str, A
         result = _with_known_blocks(revision, result)
     elif isinstance(result, GetPromptResult):
         result = _with_known_messages(revision, result)
-    omit = revision.omit.get(method)
-    fields = None if omit is None else result.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=omit)
+    omit, fields = revision.omit.get(method), None
+    if omit is not None and _has(result, omit):
+        fields = result.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=omit)
     if "input_required" not in revision.result_types:
         return result if fields is None else fields
     return {**(result.shallow() if fields is None else fields), **_added(revision, method, result, about)}
+
+
+def _has(value: Any, omit: Any) -> bool:
+    """Whether anything is there of what is to be left out; most often nothing is, and the model can be sent itself."""
+    if isinstance(value, list):
+        return any(_has(one, omit["__all__"]) for one in value)
+    for name in omit:
+        part = getattr(value, name)
+        if part is not None and (not isinstance(omit, Mapping) or omit[name] is True or _has(part, omit[name])):
+            return True
+    return False
 
 
 def _added(revision: Revision, method: str, result: Result, about: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
-from typing import Any, Literal, Self, TypeAlias, TypeVar
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    ModelWrapValidatorHandler,
     ValidationError,
     ValidationInfo,
-    model_validator,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
 )
 from pydantic.alias_generators import to_camel
 
 Cursor: TypeAlias = str
 ProgressToken: TypeAlias = str | int
 Role: TypeAlias = Literal["user", "assistant"]
-Validated = TypeVar("Validated")
 
 REPR_TEXT = 200
 """How many characters of a text stand in a repr."""
@@ -105,25 +105,35 @@ FORGIVING = object()
 """The context to validate with what the other side sent: broken optional fields are left out."""
 
 
-def without_what_is_broken(
-    value: Any, handler: Callable[[Any], Validated], info: ValidationInfo, *, depth: int = 0
-) -> Validated:
-    """Validate something that is still of use without its optional fields, where these are broken.
+def without_what_is_broken(value: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+    """Validate things that are still of use without their optional fields, where these are broken.
 
     Args:
-        value: the data.
+        value: the data: a list of such things, or one of several kinds of them. Where a problem is, is told by the
+            number in the list or the kind, and then by the field.
         handler: validates it.
         info: of the validation; it forgives only in the context `FORGIVING`.
-        depth: how many steps a problem's place has before the name of the field.
     """
     try:
         return handler(value)
     except ValidationError as error:
-        if info.context is not FORGIVING or not isinstance(value, dict):
+        if info.context is not FORGIVING:
             raise
-        problems = error.errors(include_url=False, include_input=False)
-        broken = {problem["loc"][depth : depth + 1] for problem in problems}
-        return handler({key: one for key, one in value.items() if (key,) not in broken})
+        broken: defaultdict[tuple[int | str, ...], set[int | str]] = defaultdict(set)
+        for problem in error.errors(include_url=False, include_input=False):
+            broken[problem["loc"][:1]].update(problem["loc"][1:2])
+        if isinstance(value, list):
+            return handler([_without(one, broken[number,]) for number, one in enumerate(value)])
+        return handler(_without(value, set().union(*broken.values())))
+
+
+def _without(value: Any, fields: set[int | str]) -> Any:
+    return {key: one for key, one in value.items() if key not in fields} if isinstance(value, dict) else value
+
+
+Item = TypeVar("Item")
+Forgiving: TypeAlias = Annotated[list[Item], WrapValidator(without_what_is_broken)]
+"""A list of things that are still of use without their optional fields."""
 
 
 class Named(WithMeta):
@@ -132,13 +142,6 @@ class Named(WithMeta):
     name: str
     title: str | None = None
     icons: list[Icon] | None = None
-
-    @model_validator(mode="wrap")
-    @classmethod
-    def _without_what_is_broken(
-        cls, value: Any, handler: ModelWrapValidatorHandler[Self], info: ValidationInfo
-    ) -> Self:
-        return without_what_is_broken(value, handler, info)
 
     @property
     def label(self) -> str:

@@ -6,7 +6,7 @@ import base64
 import binascii
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Field, ValidationInfo, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic import Field, WrapValidator
 
 from .base import Annotations, WithMeta, without_what_is_broken
 from .resources import Resource, ResourceContents
@@ -75,14 +75,10 @@ KnownContent: TypeAlias = Annotated[
 ]
 
 
-def _forgiven(value: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
-    return without_what_is_broken(value, handler, info, depth=1)  # a problem's place begins with the block's type
-
-
 # A block of a new type or a broken one degrades alone: the rest of the result is still shown.
 ContentBlock: TypeAlias = Annotated[
     # Most blocks are not broken: only those that are come to the second of these, which costs more.
-    KnownContent | Annotated[KnownContent, WrapValidator(_forgiven)] | UnknownContent,
+    KnownContent | Annotated[KnownContent, WrapValidator(without_what_is_broken)] | UnknownContent,
     Field(union_mode="left_to_right"),
 ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .base import Model, Named, PaginatedResult, Result, Role
+from .base import Forgiving, Model, Named, PaginatedResult, Result, Role
 from .content import ContentBlock
 
 
@@ -17,7 +17,7 @@ class Prompt(Named):
     """Messages that a server has ready."""
 
     description: str | None = None
-    arguments: list[PromptArgument] | None = None
+    arguments: Forgiving[PromptArgument] | None = None
 
 
 class PromptMessage(Model):
@@ -30,7 +30,7 @@ class PromptMessage(Model):
 class ListPromptsResult(PaginatedResult):
     """One page of `prompts/list`."""
 
-    prompts: list[Prompt]
+    prompts: Forgiving[Prompt]
 
 
 class GetPromptResult(Result):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import model_validator
 
-from .base import Annotations, Cacheable, Named, PaginatedResult, WithMeta
+from .base import Annotations, Cacheable, Forgiving, Named, PaginatedResult, WithMeta
 
 
 class Resource(Named):
@@ -44,13 +44,13 @@ class ResourceContents(WithMeta):
 class ListResourcesResult(PaginatedResult):
     """One page of `resources/list`."""
 
-    resources: list[Resource]
+    resources: Forgiving[Resource]
 
 
 class ListResourceTemplatesResult(PaginatedResult):
     """One page of `resources/templates/list`."""
 
-    resource_templates: list[ResourceTemplate]
+    resource_templates: Forgiving[ResourceTemplate]
 
 
 class ReadResourceResult(Cacheable):

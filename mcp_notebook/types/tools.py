@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from .base import Model, Named, PaginatedResult, Result
+from .base import Forgiving, Model, Named, PaginatedResult, Result
 from .content import ContentBlock
 
 NO_ARGUMENTS: dict[str, Any] = {"type": "object", "additionalProperties": False}
@@ -47,7 +47,7 @@ class Tool(Named):
 class ListToolsResult(PaginatedResult):
     """One page of `tools/list`."""
 
-    tools: list[Tool]
+    tools: Forgiving[Tool]
 
 
 class CallToolResult(Result):

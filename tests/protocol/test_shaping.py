@@ -170,6 +170,16 @@ def test_the_newest_handshake_revision_copies_nothing() -> None:
     assert shape(ALL["2025-11-25"], "tools/call", result, {}) is result
 
 
+@pytest.mark.parametrize("revision", ["2024-11-05", "2025-03-26", "2025-06-18"])
+def test_where_nothing_is_lacking_the_result_itself_is_sent(revision: str) -> None:
+    for method, result in (
+        ("tools/list", ListToolsResult(tools=[Tool(name="t", description="d")] * 2)),
+        ("prompts/list", ListPromptsResult(prompts=[Prompt(name="p", arguments=[PromptArgument(name="a")])])),
+        ("tools/call", CallToolResult(content=[TextContent(text="t")])),
+    ):
+        assert shape(ALL[revision], method, result, {}) is result
+
+
 def test_the_modern_revision_says_more_of_every_result_and_keeps_all_that_it_holds() -> None:
     result = CallToolResult(content=[TextContent(text="t")], structured_content={"a": None}, meta={"b": 1}, more="c")  # pyright: ignore[reportCallIssue]
     shaped = shape(ALL["2026-07-28"], "tools/call", result, {"server": "us"})
