@@ -24,7 +24,7 @@ class NoFaults:
     def failed(self, id: RequestId, error: MCPError) -> None:
         raise AssertionError(error)
 
-    def moved(self, id: RequestId, what: Occurrence) -> None:
+    def moved(self, id: RequestId, what: Occurrence) -> float:
         raise AssertionError(what)
 
 

@@ -297,6 +297,11 @@ class CallHandle:
         if self._asked_for is not None:
             self._asked_for.set()
 
+    def way_moved(self, occurrence: Occurrence) -> float:
+        """As `Receiver.moved`: the policy may say how long the server should be left alone (RR-8)."""
+        self.moved(occurrence)
+        return self.policy.min_wait if self.policy is not None else 0.0
+
     def moved(self, occurrence: Occurrence) -> None:
         """Something happened to it that is no message of the server's."""
         before = self._state

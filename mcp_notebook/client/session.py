@@ -205,7 +205,7 @@ class ClientSession:
                     on_progress=call.progressed,
                     id=call.request_id,
                     lasts=call.lasts,
-                    on_moved=call.moved,
+                    on_moved=call.way_moved,
                 )
             original = Request(call.request_id, "tools/call")
             outcome = self.connection.expect(original, call.progressed)
@@ -254,7 +254,7 @@ class ClientSession:
             on_progress=on_progress,
             on_sent=call.sent if call is not None else None,
             lasts=call.lasts if call is not None else None,
-            on_moved=call.moved if call is not None else None,
+            on_moved=call.way_moved if call is not None else None,
         )
         agreed = self.profile
         headers = self._tool_headers if method == "tools/call" and agreed.revision.headers else None

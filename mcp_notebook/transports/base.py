@@ -24,8 +24,10 @@ class Receiver(Protocol):
     def failed(self, id: RequestId, error: MCPError) -> None:
         """A request of ours did not get through, or its way back broke; the channel itself goes on."""
 
-    def moved(self, id: RequestId, what: Occurrence) -> None:
-        """The way back of a request of ours broke (DROP), is sought anew (RESUME), or is there again (RESUMED)."""
+    def moved(self, id: RequestId, what: Occurrence) -> float:
+        """The way back of a request of ours broke (DROP), is sought anew (RESUME), or is there again (RESUMED). Gives
+        the seconds for which it should be left alone, at least, before it is sought."""
+        ...
 
     def disconnected(self, error: MCPError | None) -> None:
         """The channel has ended: with the reason why, or None where this side closed it. Called once."""

@@ -41,6 +41,7 @@ from .eager import begin
 logger = logging.getLogger(__name__)
 
 OnProgress = Callable[[dict[str, Any]], None]
+OnMoved = Callable[[Occurrence], float]
 FLUSH = 1.0
 """Seconds that `close` gives to what is still being sent."""
 
@@ -76,7 +77,7 @@ class _Waiting:
     heard: float
     on_progress: OnProgress | None
     lasts: Callable[[], bool] | None = None
-    on_moved: Callable[[Occurrence], None] | None = None
+    on_moved: OnMoved | None = None
     sender: asyncio.Task[Any] | None = None
     """The task that is still sending it: the other side may have stopped to read."""
     struck: bool = False
@@ -155,7 +156,7 @@ class Connection:
         about: RequestId | None = None,
         id: RequestId | None = None,
         lasts: Callable[[], bool] | None = None,
-        on_moved: Callable[[Occurrence], None] | None = None,
+        on_moved: OnMoved | None = None,
     ) -> Any:
         """Ask, and wait for the answer. Cancelling the wait tells the other side.
 
@@ -170,7 +171,7 @@ class Connection:
             about: the other side's request that this one belongs to.
             id: the id of a request that is gone on with; by default it is new.
             lasts: whether the request goes on when a time limit ends the wait for it, so that nothing is cancelled.
-            on_moved: told where its way back breaks, is sought anew and is there again (`Receiver.moved`).
+            on_moved: as `Receiver.moved`.
 
         Returns:
             The result, as JSON data.
@@ -299,10 +300,11 @@ class Connection:
         if outgoing is not None:
             _fail(outgoing, error)
 
-    def moved(self, id: RequestId, what: Occurrence) -> None:
+    def moved(self, id: RequestId, what: Occurrence) -> float:
         outgoing = self._peer.outgoing.get(id)
-        if outgoing is not None and outgoing.state.on_moved is not None:
-            outgoing.state.on_moved(what)
+        if outgoing is None or outgoing.state.on_moved is None:
+            return 0.0
+        return outgoing.state.on_moved(what)
 
     def disconnected(self, error: MCPError | None) -> None:
         if self._ended:

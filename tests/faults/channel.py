@@ -98,9 +98,8 @@ class FaultyChannel:
     def failed(self, id: RequestId, error: MCPError) -> None:
         self._arrive(None, lambda receiver: receiver.failed(id, error))
 
-    def moved(self, id: RequestId, what: Occurrence) -> None:
-        if self._receiver is not None:
-            self._receiver.moved(id, what)
+    def moved(self, id: RequestId, what: Occurrence) -> float:
+        return self._receiver.moved(id, what) if self._receiver is not None else 0.0
 
     def disconnected(self, error: MCPError | None) -> None:
         self._arrive(None, lambda receiver: self._end(error))

@@ -39,7 +39,7 @@ class End:
     def failed(self, id: RequestId, error: MCPError) -> None:
         self.others.append(f"{id}: {error}")
 
-    def moved(self, id: RequestId, what: Occurrence) -> None:
+    def moved(self, id: RequestId, what: Occurrence) -> float:
         raise AssertionError(what)  # there is no way of its own for a request
 
     def disconnected(self, error: MCPError | None) -> None:

@@ -41,7 +41,7 @@ class Told:
     def failed(self, id: RequestId, error: MCPError) -> None:
         raise AssertionError("stdio has one way for all requests")
 
-    def moved(self, id: RequestId, what: Occurrence) -> None:
+    def moved(self, id: RequestId, what: Occurrence) -> float:
         raise AssertionError(what)
 
     def disconnected(self, error: MCPError | None) -> None:

@@ -154,8 +154,8 @@ class HttpChannel:
         """
         failures = 0
         while failures < self._limits.resumes:
-            self._receiver.moved(request.id, Occurrence.DROP)
-            await asyncio.sleep(_pause(reader.retry, failures))
+            least = self._receiver.moved(request.id, Occurrence.DROP)
+            await asyncio.sleep(max(least, _pause(reader.retry, failures)))
             self._receiver.moved(request.id, Occurrence.RESUME)
             last_id, reader = reader.last_id, self._next_reader(reader)
             try:

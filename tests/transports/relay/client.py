@@ -28,7 +28,7 @@ class Printing:
     def failed(self, id: RequestId, error: MCPError) -> None:
         raise AssertionError(error)
 
-    def moved(self, id: RequestId, what: Occurrence) -> None:
+    def moved(self, id: RequestId, what: Occurrence) -> float:
         raise AssertionError(what)
 
     def disconnected(self, error: MCPError | None) -> None:

@@ -1,0 +1,384 @@
+"""Resumable requests: a client may drop, come back under the same id, and has lost nothing and hears nothing twice."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from typing import Any
+
+import httpx2
+import pytest
+
+from mcp_notebook import Context, Limits, Server, connect
+from mcp_notebook.protocol.calls import CallState
+from mcp_notebook.protocol.resuming import MESSAGE
+
+from ..faults import FaultyProxy
+from ..scripted import until
+from ..transports.http.loopback import listening
+from .lines import LINES, HttpLine, Line, MemoryLine
+
+pytestmark = pytest.mark.anyio
+CAN = {"resumableRequests": {}, "elicitation": {}}
+each_line = pytest.mark.parametrize("line", LINES)
+
+
+class Keeping(Server):
+    """A server with a resumable tool that the test lets go on."""
+
+    def __init__(self, **terms: Any) -> None:
+        super().__init__("keeping", limits=Limits(kept=30))
+        self.free = asyncio.Event()
+        self.runs = 0
+        self.ended: list[str] = []
+
+        @self.tool(resumable=True, **terms)
+        async def work(ctx: Context, ask: bool = False, fail: bool = False) -> str:
+            self.runs += 1
+            try:
+                await ctx.info("one")
+                await ctx.info("two")
+                if ask:
+                    answer = await ctx.elicit("Name?", str)
+                    await ctx.info(f"hello {answer.data}")
+                await self.free.wait()
+                await ctx.info("three")
+            except asyncio.CancelledError:
+                self.ended.append("cancelled")
+                raise
+            if fail:
+                raise RuntimeError("secret")
+            self.ended.append("done")
+            return f"run {self.runs}"
+
+        @self.tool
+        async def plain() -> str:
+            return "plain"
+
+
+def call(id: Any = 7, **arguments: Any) -> dict[str, Any]:
+    params = {"name": "work", "arguments": arguments}
+    return {"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}
+
+
+def said(messages: list[dict[str, Any]]) -> list[Any]:
+    """Messages in a word each."""
+    words = []
+    for message in messages:
+        params, result = message.get("params") or {}, message.get("result") or {}
+        content = result.get("content")
+        words.append(content[0]["text"] if content else params.get("data") or message.get("method") or message)
+    return words
+
+
+async def begun(kind: type[Line], server: Server, id: Any = 7, **arguments: Any) -> tuple[Line, str]:
+    """A client whose call has begun, and its token."""
+    line = await kind.open(server, CAN)
+    await line.say(call(id, **arguments))
+    policy = await line.next()
+    assert policy["method"] == "notifications/requests/resumePolicy"
+    assert policy["params"]["requestId"] == id
+    return line, policy["params"]["resumeToken"]
+
+
+def resume(token: str, id: Any = 7, after: int | None = None) -> dict[str, Any]:
+    params: dict[str, Any] = {"resumeToken": token}
+    if after is not None:
+        params["_meta"] = {MESSAGE: {"requestId": id, "number": after}}
+    return {"jsonrpc": "2.0", "id": id, "method": "requests/resume", "params": params}
+
+
+def number(message: dict[str, Any]) -> int:
+    return message["params"]["_meta"][MESSAGE]["number"]
+
+
+@each_line
+async def test_a_client_that_did_not_opt_in_gets_no_policy(line: type[Line]) -> None:  # RR-1
+    server = Keeping()
+    server.free.set()
+    client = await line.open(server, {})
+    await client.say(call())
+    assert said(await client.until_answered(7)) == ["one", "two", "three", "run 1"]
+    answer = await client.ask(8, "requests/resume", resumeToken="x")
+    assert answer["error"]["code"] == -32601
+
+
+async def test_our_client_opts_in() -> None:  # RR-1
+    server = Server("looking")
+
+    @server.tool
+    async def look(ctx: Context) -> bool:
+        return ctx.profile.client.resumable_requests is not None
+
+    async with connect(server, revision="2025-11-25") as client:
+        assert (await client.call_tool("look")).data is True
+
+
+@each_line
+async def test_the_policy_comes_first_in_whole_seconds(line: type[Line]) -> None:  # RR-2
+    server = Keeping(min_wait=3, max_wait=60)
+    client = await line.open(server, CAN)
+    await client.say(call())
+    params = (await client.next())["params"]
+    assert (params["minWait"], params["maxWait"]) == (3, 60)
+    assert len(params["resumeToken"]) >= 40
+    assert said([await client.next()]) == ["one"]
+
+
+@each_line
+async def test_a_tool_that_promises_nothing_has_no_policy(line: type[Line]) -> None:  # RR-2
+    client = await line.open(Keeping(), CAN)
+    assert said([await client.ask(7, "tools/call", name="plain")]) == ["plain"]
+
+
+@each_line
+async def test_after_a_drop_the_handler_runs_on_and_its_messages_are_kept(line: type[Line]) -> None:
+    server = Keeping()  # RR-3, RR-4, RR-5
+    client, token = await begun(line, server)
+    assert said([await client.next(), await client.next()]) == ["one", "two"]
+    client = await client.again()
+    server.free.set()
+    await until(lambda: server.ended == ["done"])
+    await client.say(resume(token, after=2))
+    assert said(await client.until_answered(7)) == ["three", "run 1"]
+    assert server.runs == 1
+
+
+@each_line
+async def test_what_did_not_arrive_comes_again_and_what_did_does_not(line: type[Line]) -> None:  # RR-5, RR-10
+    server = Keeping()
+    client, token = await begun(line, server)
+    first = await client.next()
+    client = await client.again()
+    await client.say(resume(token, after=number(first)))
+    assert said([await client.next()]) == ["two"]
+    server.free.set()
+    assert said(await client.until_answered(7)) == ["three", "run 1"]
+
+
+async def test_a_last_event_id_says_what_arrived(caplog: pytest.LogCaptureFixture) -> None:  # RR-10
+    server = Keeping()
+    line, token = await begun(HttpLine, server)
+    assert isinstance(line, HttpLine)
+    await line.next()
+    last_id = line.last_id
+    await line.next()
+    await line.again()
+    await line.say(resume(token), last_event_id=last_id)
+    server.free.set()
+    assert said(await line.until_answered(7)) == ["two", "three", "run 1"]
+
+
+@each_line
+async def test_a_client_that_says_nothing_of_what_arrived_gets_all(line: type[Line]) -> None:  # RR-10
+    server = Keeping()
+    client, token = await begun(line, server)
+    await client.next()
+    client = await client.again()
+    server.free.set()
+    await client.say(resume(token))
+    assert said(await client.until_answered(7)) == ["one", "two", "three", "run 1"]
+
+
+@each_line
+async def test_a_question_that_was_asked_and_not_answered_comes_again_under_its_id(line: type[Line]) -> None:  # RR-5
+    server = Keeping()
+    client, token = await begun(line, server, ask=True)
+    question = [await client.next() for _ in range(3)][-1]
+    assert question["method"] == "elicitation/create"
+    client = await client.again()
+    await client.say(resume(token, after=2))
+    again = await client.next()
+    assert again["id"] == question["id"]
+    answer = {"action": "accept", "content": {"value": "Ada"}}
+    await client.say({"jsonrpc": "2.0", "id": again["id"], "result": answer})
+    assert said([await client.next()]) == ["hello Ada"]
+    client = await client.again()
+    server.free.set()
+    await client.say(resume(token))  # what was answered is not asked again
+    assert said(await client.until_answered(7)) == ["hello Ada", "three", "run 1"]
+
+
+@each_line
+@pytest.mark.parametrize("wrong", ["token", "id"])
+async def test_a_wrong_token_or_id_is_an_error_that_tells_nothing(line: type[Line], wrong: str) -> None:  # RR-6
+    client, token = await begun(line, Keeping())
+    client = await client.again()
+    id, token = (7, "x" + token[1:]) if wrong == "token" else (8, token)
+    await client.say(resume(token, id))
+    answer = await client.next()
+    assert answer["error"] == {
+        "code": -32602,
+        "message": "There is nothing to resume under this id and token (any more).",
+    }
+    status = await client.ask(9, "requests/getStatus", requestId=id, resumeToken=token)
+    assert status["error"] == answer["error"]
+
+
+async def test_somebody_elses_token_is_worth_nothing() -> None:  # RR-6
+    server = Keeping()
+    line = await MemoryLine.open(server, CAN, "ada")
+    await line.say(call())
+    token = (await line.next())["params"]["resumeToken"]
+    other = await MemoryLine.open(server, CAN, "bob")
+    await other.say(resume(token))
+    assert (await other.next())["error"]["code"] == -32602
+
+
+@each_line
+async def test_a_cancelled_request_cannot_be_resumed(line: type[Line]) -> None:  # RR-7
+    server = Keeping()
+    client, token = await begun(line, server)
+    await client.say({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}})
+    await until(lambda: server.ended == ["cancelled"])
+    client = await client.again()
+    await client.say(resume(token))
+    assert (await client.next())["error"]["code"] == -32602
+
+
+@each_line
+async def test_a_dropped_request_is_cancelled_by_resuming_and_cancelling_it(line: type[Line]) -> None:  # RR-7
+    server = Keeping()
+    client, token = await begun(line, server)
+    client = await client.again()
+    await client.say(resume(token))
+    await client.say({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}})
+    await until(lambda: server.ended == ["cancelled"])
+
+
+@each_line
+async def test_who_stays_away_too_long_has_lost_it(line: type[Line]) -> None:  # RR-8
+    server = Keeping(max_wait=1)
+    client, token = await begun(line, server)
+    client = await client.again()
+    began = time.monotonic()
+    await until(lambda: server.ended == ["cancelled"])
+    assert 0.8 < time.monotonic() - began < 2
+    assert len(server.kept) == 0
+    await client.say(resume(token))
+    assert (await client.next())["error"]["code"] == -32602
+
+
+@each_line
+async def test_who_asks_how_it_stands_has_more_time(line: type[Line]) -> None:  # RR-8, RR-9
+    server = Keeping(max_wait=1)
+    client, token = await begun(line, server)
+    client = await client.again()
+    for id in range(10, 13):
+        await asyncio.sleep(0.5)
+        status = await client.ask(id, "requests/getStatus", requestId=7, resumeToken=token)
+        assert status["result"]["status"] == "processing"
+    assert server.ended == []
+
+
+@each_line
+async def test_a_client_that_stays_keeps_it_however_long_it_takes(line: type[Line]) -> None:  # RR-8
+    server = Keeping(max_wait=1)
+    client, _ = await begun(line, server)
+    await asyncio.sleep(1.5)
+    server.free.set()
+    assert said(await client.until_answered(7))[-1] == "run 1"
+
+
+@each_line
+async def test_the_status_tells_how_it_stands_and_fetches_nothing(line: type[Line]) -> None:  # RR-9
+    server = Keeping()
+    client, token = await begun(line, server, ask=True, fail=True)
+    question = [await client.next() for _ in range(3)][-1]
+    client = await client.again()
+
+    async def status(id: int) -> dict[str, Any]:
+        result = (await client.ask(id, "requests/getStatus", requestId=7, resumeToken=token))["result"]
+        assert result.pop("requestId") == 7
+        return result
+
+    assert await status(20) == {"status": "processing", "hasPendingMessage": False, "hasInputRequest": True}
+    await client.say(resume(token, after=2))
+    assert (await client.next())["id"] == question["id"]
+    await client.say({"jsonrpc": "2.0", "id": question["id"], "result": {"action": "decline"}})
+    assert said([await client.next()]) == ["hello None"]
+    client = await client.again()
+    server.free.set()
+    found, id = await status(21), 22
+    while found["status"] == "processing":
+        found, id = await status(id), id + 1
+    assert found == {"status": "completed", "hasPendingMessage": True, "hasInputRequest": False}
+    await client.say(resume(token, after=4))
+    assert [message["result"]["isError"] for message in await client.until_answered(7) if "id" in message] == [True]
+
+
+@each_line
+async def test_a_newer_resume_takes_over_and_the_older_one_ends_without_a_word(line: type[Line]) -> None:  # RR-12
+    server = Keeping()
+    older, token = await begun(line, server)
+    await older.next()
+    await older.next()
+    if isinstance(older, HttpLine):
+        newer = type(older)(older.app, older.session, CAN)
+    else:
+        newer = await line.open(server, CAN)
+    await newer.say(resume(token, after=2))
+    assert await older.ended()
+    server.free.set()
+    assert said(await newer.until_answered(7)) == ["three", "run 1"]
+
+
+async def test_the_token_stands_in_no_log_and_no_repr(caplog: pytest.LogCaptureFixture) -> None:  # RR-11
+    caplog.set_level(logging.DEBUG)
+    server = Keeping()
+    async with listening(server) as url, connect(url, revision="2025-11-25") as client:
+        handle = client.begin_call("work")
+        await until(lambda: handle.policy is not None)
+        assert handle.policy is not None
+        token = handle.policy.token
+        async with connect(server, revision="2025-11-25"):
+            server.free.set()
+            assert (await handle).text == "run 1"
+        assert token not in repr(handle) + repr(handle.policy) + repr(
+            server.kept.__dict__ if hasattr(server.kept, "__dict__") else server.kept
+        )
+    assert token not in caplog.text
+
+
+@pytest.mark.parametrize("wait", [0, 1])
+async def test_our_client_waits_at_least_as_long_as_the_policy_says(wait: int) -> None:  # RR-8
+    server = Keeping(min_wait=wait)
+    async with (
+        listening(server) as url,
+        FaultyProxy(_port(url)) as proxy,
+        connect(proxy.url(), revision="2025-11-25") as client,
+    ):
+        handle = client.begin_call("work")
+        await until(lambda: handle.policy is not None and handle.last_number == 2)
+        server.free.set()
+        began = time.monotonic()
+        proxy.cut(reset=True)
+        assert (await handle).text == "run 1"
+        assert time.monotonic() - began >= wait
+    assert server.runs == 1
+
+
+def _port(url: str) -> int:
+    return int(url.split(":")[2].split("/")[0])
+
+
+async def test_our_client_goes_on_in_a_new_session_where_the_old_one_is_forgotten() -> None:  # RR-3, RR-5, RR-10
+    server = Keeping()
+    async with (
+        listening(server) as url,
+        FaultyProxy(_port(url)) as proxy,
+        connect(proxy.url(), revision="2025-11-25") as client,
+    ):
+        handle = client.begin_call("work")
+        await until(lambda: handle.last_number == 2)
+        session: Any = client.session.connection.channel
+        headers = {"mcp-session-id": session._session}
+        async with httpx2.AsyncClient() as somebody:
+            assert (await somebody.delete(url, headers=headers)).status_code == 200
+        await until(lambda: handle.status in (CallState.DROPPED, CallState.RESUMING))
+        server.free.set()
+        lines = [event.data.data async for event in handle.events() if event.kind == "log"]
+        assert (await handle).text == "run 1"
+    assert lines == ["one", "two", "three"]
+    assert server.runs == 1
