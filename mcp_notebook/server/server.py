@@ -421,7 +421,7 @@ class Server:
                 what was begun with it.
             allowed_hosts: names that may stand in Host beside loopback's, for servers behind a proxy; "*" for any.
             allowed_origins: origins whose pages may ask, beside pages from loopback; "*" for any.
-            stream: answer every request by SSE; by default only where there is more to say than the response.
+            stream: answer every request by SSE; by default only where there is more to say than a prompt response.
 
         Raises:
             ValueError: a token is empty.
@@ -453,7 +453,7 @@ class Server:
             token: the secret that clients must bear; True makes one, None wants none.
             allowed_hosts: names beside `host` that clients may call the server by; "*" for any.
             allowed_origins: origins whose pages may ask, beside pages from loopback; "*" for any.
-            stream: answer every request by SSE; by default only where there is more to say than the response.
+            stream: answer every request by SSE; by default only where there is more to say than a prompt response.
 
         Returns:
             In a notebook (`%load_ext mcp_notebook`) at once: where it is served, and how to stop it. In a script, None

@@ -46,7 +46,7 @@ class HttpApp:
         serve: serves one client.
         path: where the endpoint is.
         guard: who may ask.
-        stream: answer every request by SSE where the client takes it; else only where there is more to say than the
+        stream: answer every request by SSE where the client takes it; else only where there is more to say than a prompt
             response.
         limits: the bounds to keep.
     """
