@@ -46,8 +46,8 @@ class HttpApp:
         serve: serves one client.
         path: where the endpoint is.
         guard: who may ask.
-        stream: answer every request by SSE where the client takes it; else only where there is more to say than a prompt
-            response.
+        stream: answer every request by SSE where the client takes it; else only where there is more to say than a
+            prompt response.
         limits: the bounds to keep.
     """
 
