@@ -12,13 +12,17 @@ from typing import Any
 import pytest
 
 from mcp_notebook import Context, Limits, Server, connect
-from mcp_notebook.errors import OutcomeUnknown
+from mcp_notebook.errors import MCPError, OutcomeUnknown, RequestTimeout
+from mcp_notebook.jsonrpc import Message, Request, Response
 from mcp_notebook.protocol.calls import CallState
+from mcp_notebook.transports.http.client import HttpChannel
+from mcp_notebook.transports.http.options import HttpOptions
 
 from ..faults import FaultyProxy
 from ..scripted import until
 from ..transports.http.asgi import Session, request
 from ..transports.http.loopback import Asked, Puppet, listening, reply
+from ..wires import NoFaults
 from .heard import Heard, event, events
 
 pytestmark = pytest.mark.anyio
@@ -279,20 +283,26 @@ async def test_a_stream_is_bounded_and_keeps_what_must_not_be_lost() -> None:  #
         nonlocal finished
         await ctx.info("first")
         await server.free.wait()
+        asking = asyncio.create_task(ctx.elicit("Name?", str))
+        await asyncio.sleep(0)
         for number in range(100):
             await ctx.info(str(number))
         finished = True
-        return "done"
+        return f"done, {(await asking).action}"
 
-    session = await Session.open(server.asgi_app())
+    session = await Session.open(server.asgi_app(), elicitation={})
     asking = session.post(call("chatter"))
     before = await events(asking, 2)
     asking.go()
     await until(lambda: asking.task.done())
     server.free.set()
     await until(lambda: finished)
-    found = said(await events(session.get(last_event_id=before[-1].id)))
-    assert found == [*map(str, range(91, 100)), "done"]
+    back = session.get(last_event_id=before[-1].id)
+    found = await events(back, 11)
+    assert said(found) == ["elicitation/create", *map(str, range(91, 100))]
+    answer = {"jsonrpc": "2.0", "id": found[1].message["id"], "result": {"action": "decline"}}
+    assert await session.post(answer).head() == 202
+    assert said(await events(back)) == ["done, decline"]
 
 
 # The asking side
@@ -446,6 +456,63 @@ async def test_the_get_stream_comes_back_with_its_last_id_too() -> None:  # SSE-
     async with Puppet(answer) as puppet, connect(puppet.url, revision="2025-11-25"):
         await until(lambda: len(ids) == 4)
     assert ids == [None, "1", "2", None]  # what was missed is gone: what comes is still of interest
+
+
+async def test_a_request_under_an_id_that_is_in_use_takes_the_place_of_the_older() -> None:  # RR-4, RR-12
+    gone = asyncio.Event()
+
+    async def answer(asked: Asked) -> Any:
+        if asked.says == "tools/call":
+            return endless()
+        return sse(result("x"))
+
+    async def endless() -> AsyncIterator[bytes]:
+        try:
+            yield b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\nid: a\ndata: \n\n"
+            await asyncio.sleep(30)
+        finally:
+            gone.set()
+
+    class Listening(NoFaults):
+        heard: asyncio.Queue[Message] = asyncio.Queue()
+
+        def received(self, message: Message) -> None:
+            self.heard.put_nowait(message)
+
+        def disconnected(self, error: MCPError | None) -> None:
+            pass
+
+    async with Puppet(answer) as puppet:
+        channel, listening = HttpChannel(puppet.url, HttpOptions(), Limits()), Listening()
+        await channel.open(listening)
+        await channel.send(Request("x", "tools/call"))
+        await until(lambda: len(puppet.asked) == 1)
+        await channel.send(Request("x", "requests/resume"))
+        async with asyncio.timeout(10):
+            assert isinstance(await listening.heard.get(), Response)
+            await gone.wait()
+        await channel.close()
+
+
+async def test_a_time_limit_closes_the_stream_of_a_call_that_goes_on() -> None:  # RR-3
+    server = Server("demo")
+    free = asyncio.Event()
+
+    @server.tool(resumable=True)
+    async def work() -> str:
+        await free.wait()
+        return "worked"
+
+    app = server.asgi_app()
+    async with listening(app) as url, connect(url, revision="2025-11-25") as client:
+        handle = client.begin_call("work", timeout=0.3)
+        with pytest.raises(RequestTimeout):
+            await handle
+        channel: Any = client.session.connection.channel
+        await until(lambda: not channel._posts)
+        assert handle.status is CallState.DROPPED
+        free.set()
+        assert (await handle.resume()).text == "worked"
 
 
 # Both
