@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -145,7 +145,9 @@ def client_process(relays: Relays, *more: str) -> Iterator[Process]:
 
 
 @contextlib.contextmanager
-def front(command: Command, *, start_new_session: bool = False) -> Iterator[subprocess.Popen[bytes]]:
+def front(
+    command: Command, *, start_new_session: bool = False, pass_fds: Sequence[int] = ()
+) -> Iterator[subprocess.Popen[bytes]]:
     """The command itself, as a client starts it, with pipes; killed in the end."""
     pipe = subprocess.PIPE
     with subprocess.Popen(
@@ -157,6 +159,7 @@ def front(command: Command, *, start_new_session: bool = False) -> Iterator[subp
         stderr=pipe,
         bufsize=0,
         start_new_session=start_new_session,
+        pass_fds=pass_fds,
     ) as process:
         try:
             yield process

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import signal
 import subprocess
+import sys
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -56,13 +58,17 @@ def test_a_client_killed_with_its_process_group_and_session_leaves_the_server(re
     assert os.getsid(relays.the_only_one()["keeper"]) != os.getsid(0)
 
 
-async def test_closing_stdin_detaches_and_the_server_stays(relays: Relays) -> None:
-    with front(relays.command()) as process:
-        assert process.stdin is not None
+def test_closing_stdin_detaches_and_the_server_stays_but_nothing_of_the_client(relays: Relays) -> None:
+    reading, writing = os.pipe()
+    with front(relays.command(), pass_fds=[writing]) as process:
         assert process.stdout is not None
         process.stdout.readline()
-        process.stdin.close()
-        assert process.wait(BOUND) == 0
+        process.communicate(timeout=BOUND)  # stdout and stderr end, too
+        assert process.returncode == 0
+    os.close(writing)
+    assert select.select([reading], [], [], BOUND)[0]
+    assert os.read(reading, 1) == b""
+    os.close(reading)
     assert relays.the_only_one()["attached"] is False
     assert lives(relays.the_only_one()["server"])
 
@@ -98,6 +104,15 @@ async def test_a_client_that_reads_nothing_is_replaced_all_the_same(relays: Rela
         assert old.wait(BOUND) == TAKEN_OVER
 
 
+async def test_a_front_that_does_nothing_any_more_is_replaced_all_the_same(relays: Relays) -> None:
+    with front(relays.command()) as old:
+        assert old.stdout is not None
+        old.stdout.readline()
+        old.send_signal(signal.SIGSTOP)
+        async with relays.client() as new:
+            assert await new.ask("echo", value=1) == {"value": 1}
+
+
 async def test_many_quick_attachments_meet_one_server(relays: Relays) -> None:
     pids: list[int] = []
     for number in range(20):
@@ -113,6 +128,17 @@ def test_clients_that_start_at_the_same_moment_start_one_server(relays: Relays) 
         wait_until(lambda: [process.poll() for process in processes].count(None) == 1)
         assert [process.poll() for process in processes].count(TAKEN_OVER) == 5
         assert relays.the_only_one()["attached"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells who waits for a lock")
+def test_clients_start_one_after_the_other(relays: Relays) -> None:
+    with starting.Place().locked(), front(relays.command()) as process:
+        wait_until(lambda: f"WRITE {process.pid} " in Path("/proc/locks").read_text())
+        assert not list(relays.place.glob("*.socket"))
+        process.kill()
+    with front(relays.command()) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline()
 
 
 @pytest.mark.parametrize("other", [{"more": ["argument"]}, {"env": {"KEY": "b"}}, {"cwd": "/"}])
@@ -344,18 +370,16 @@ def test_a_file_beside_the_server_is_not_taken_for_one_of_ours(relays: Relays) -
         assert b"attached" in process.stdout.readline()
 
 
-def test_missing_streams_take_no_harm(relays: Relays) -> None:
+@pytest.mark.parametrize("missing", ["<&-", "2>&-", "<&- 2>&-"])
+def test_a_stream_that_the_client_has_closed_is_like_one_that_has_ended(relays: Relays, missing: str) -> None:
     command = relays.command()
-    line = 'exec "$@" 2>&-'
-    with subprocess.Popen(
-        ["sh", "-c", line, "sh", *command.args],
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$@" {missing}', "sh", *command.args],
         cwd=relays.folder,
         env=command.environment(),
-        stdin=subprocess.PIPE,
+        input=b"",
         stdout=subprocess.PIPE,
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        assert b"attached" in process.stdout.readline()
-        process.stdin.close()
-        assert process.wait(BOUND) == 0
+        timeout=BOUND,
+    )
+    assert done.returncode == 0
+    assert relays.the_only_one()["attached"] is False

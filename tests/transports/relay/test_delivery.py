@@ -11,6 +11,7 @@ import sys
 from dataclasses import replace
 from typing import Any
 
+import psutil
 import pytest
 
 from mcp_notebook.jsonrpc import Notification, Request
@@ -274,6 +275,19 @@ async def test_the_end_of_what_stderr_said_to_nobody_is_told_to_the_next_client(
             told += process.stderr.read(65536)
     assert b"complaint 38" in told
     assert b"complaint 20" not in told
+
+
+async def test_what_stderr_says_to_nobody_does_not_fill_the_memory(relays: Relays) -> None:
+    async with relays.client() as client:
+        await client.ask("echo")
+    keeper = psutil.Process(relays.the_only_one()["keeper"])
+    before = keeper.memory_info().rss
+    async with relays.client() as client:
+        await client.begin("complain", text=MiB * "x", count=100, gate=str(relays.gate))
+        await client.ask("echo")
+    relays.gate.touch()
+    wait_until(lambda: relays.the_only_one()["waiting"])  # all was said
+    assert keeper.memory_info().rss - before < 50 * MiB
 
 
 def test_a_flood_on_stderr_holds_nothing_up_though_nobody_reads_it(relays: Relays) -> None:
