@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
-from pydantic_core import to_json
+from pydantic_core import from_json, to_json
 
 from ..errors import ProtocolError
 from ..jsonrpc import INVALID_PARAMS
@@ -21,6 +22,11 @@ SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
 TRACE_CONTEXT = ("traceparent", "tracestate", "baggage")
 """W3C trace context, carried as it comes (SEP-414)."""
+
+
+_KEYS = (VERSION, CLIENT_INFO, CLIENT_CAPABILITIES, LOG_LEVEL)
+REMEMBERED, REMEMBERED_SIZE = 100, 4096
+"""How many clients' metadata is remembered, and the largest in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +46,24 @@ def is_modern(params: dict[str, Any] | None) -> bool:
 
 
 def read(params: dict[str, Any] | None) -> RequestMeta:
-    """Read the metadata of a modern request.
+    """Read the metadata of a modern request; what was read before is not read again.
 
     Raises:
         ProtocolError: a required field is missing or broken (-32602).
     """
+    said = digest(params)
+    return (_read_once if len(said) <= REMEMBERED_SIZE else _read)(said)
+
+
+def digest(params: dict[str, Any] | None) -> bytes:
+    """What a request says of its sender, as JSON to compare."""
     meta = (params or {}).get("_meta")
-    if not isinstance(meta, dict) or not isinstance(meta.get(VERSION), str):
+    return to_json({key: meta[key] for key in _KEYS if key in meta} if isinstance(meta, dict) else {})
+
+
+def _read(said: bytes) -> RequestMeta:
+    meta = from_json(said)
+    if not isinstance(meta.get(VERSION), str):
         raise ProtocolError(INVALID_PARAMS, f"Invalid params: '_meta' needs {VERSION!r}.")
     if not isinstance(meta.get(CLIENT_CAPABILITIES), dict):
         raise ProtocolError(INVALID_PARAMS, f"Invalid params: '_meta' needs {CLIENT_CAPABILITIES!r}.")
@@ -61,11 +78,7 @@ def read(params: dict[str, Any] | None) -> RequestMeta:
     return RequestMeta(meta[VERSION], capabilities, info, level)
 
 
-def digest(params: dict[str, Any] | None) -> bytes:
-    """What a request says of its sender, as bytes to compare; `read` reads the same of what is equal here."""
-    meta = (params or {}).get("_meta")
-    meta = meta if isinstance(meta, dict) else {}
-    return to_json([meta.get(key) for key in (VERSION, CLIENT_INFO, CLIENT_CAPABILITIES, LOG_LEVEL)])
+_read_once = functools.lru_cache(maxsize=REMEMBERED)(_read)
 
 
 def written(version: str, capabilities: ClientCapabilities, info: Implementation) -> dict[str, Any]:

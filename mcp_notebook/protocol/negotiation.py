@@ -27,9 +27,6 @@ UNSUPPORTED_PROTOCOL_VERSION = -32022
 MODERN_ERRORS = frozenset({HEADER_MISMATCH, MISSING_REQUIRED_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION})
 """Errors that only a server of a modern revision gives."""
 
-REMEMBERED, REMEMBERED_SIZE = 100, 4096
-"""How many agreements with modern clients a server remembers, and the largest metadata of one in bytes."""
-
 Capabilities = TypeVar("Capabilities", ClientCapabilities, ServerCapabilities)
 
 
@@ -121,8 +118,8 @@ class Agreements:
         known = self._known.get(said)
         if known is None:
             known = of_request(params, self._capabilities, self._info)
-            if len(said) <= REMEMBERED_SIZE:
-                if len(self._known) >= REMEMBERED:
+            if len(said) <= metadata.REMEMBERED_SIZE:
+                if len(self._known) >= metadata.REMEMBERED:
                     self._known.clear()
                 self._known[said] = known
         return known

@@ -125,7 +125,7 @@ class Peer:
     cannot meet a new one.
     """
 
-    prefix: str = field(default_factory=lambda: secrets.token_hex(4))
+    prefix: str = ""
     outgoing: dict[RequestId, Outgoing] = field(default_factory=dict)
     incoming: dict[RequestId, Incoming] = field(default_factory=dict)
     _count: int = 0
@@ -144,6 +144,7 @@ class Peer:
         """
         if id is None:
             self._count += 1
+            self.prefix = self.prefix or secrets.token_hex(4)
             id = f"{self.prefix}-{self._count}"
         if progress:
             params = {**(params or {})}

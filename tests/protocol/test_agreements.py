@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from mcp_notebook.errors import ProtocolError
-from mcp_notebook.protocol import negotiation
-from mcp_notebook.protocol.metadata import CLIENT_CAPABILITIES, LOG_LEVEL, VERSION, written
+from mcp_notebook.protocol import metadata
+from mcp_notebook.protocol.metadata import CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, VERSION, written
 from mcp_notebook.protocol.negotiation import Agreements
 from mcp_notebook.types import ClientCapabilities, Implementation, ServerCapabilities
 
@@ -38,17 +38,22 @@ def test_each_request_is_served_by_its_own_word(agreements: Agreements) -> None:
 
 def test_broken_metadata_is_refused_each_time(agreements: Agreements) -> None:
     agreements.of_request(params())
+    absent = params()
+    del absent["_meta"][CLIENT_INFO]
+    agreements.of_request(absent)
     for _ in range(2):
         with pytest.raises(ProtocolError, match="Unsupported protocol version"):
             agreements.of_request(params(**{VERSION: "1999-01-01"}))
         with pytest.raises(ProtocolError, match="no log level"):
             agreements.of_request(params(**{LOG_LEVEL: "loud"}))
+        with pytest.raises(ProtocolError, match="valid dictionary"):
+            agreements.of_request(params(**{CLIENT_INFO: None}))
 
 
 def test_what_is_remembered_is_bounded_in_number_and_size(
     agreements: Agreements, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(negotiation, "REMEMBERED", 3)
+    monkeypatch.setattr(metadata, "REMEMBERED", 3)
     first = agreements.of_request(params())
     for number in range(3):
         agreements.of_request(params(f"client {number}"))

@@ -6,6 +6,7 @@ Source: "Streamable HTTP" of each revision from 2025-03-26 on.
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 import secrets
 from collections.abc import Mapping
@@ -21,6 +22,7 @@ from ...protocol.negotiation import agreed_revision
 from ...protocol.peer import REPEATS, WITHOUT_ID
 from ...protocol.revisions import ALL, LATEST_MODERN, MODERN
 from ..base import Channel
+from ..eager import begin
 from .answers import Receive, Refusal, Scope, Send, send_bytes
 from .channels import RequestChannel, SessionChannel
 from .exchange import Exchange, Forms
@@ -278,7 +280,9 @@ class HttpApp:
         await session.close()
 
     def _start(self, channel: Channel, principal: str | None) -> None:
-        self._keep(asyncio.create_task(self._run(channel, principal)))
+        task = begin(self._run(channel, principal), asyncio.get_running_loop())
+        if task is not None:
+            self._keep(task)
 
     async def _run(self, channel: Channel, principal: str | None) -> None:
         await self._serve(channel, principal=principal)
@@ -331,11 +335,12 @@ def _check_version(headers: Mapping[str, str]) -> None:
 def _accepted(headers: Mapping[str, str], kind: str) -> bool:
     """Whether the client takes this media type; one that says nothing takes any."""
     accept = headers.get("accept")
-    if not accept:
-        return True
-    main = kind.partition("/")[0]
-    given = {part.partition(";")[0].strip().lower() for part in accept.split(",")}
-    return bool(given & {kind, f"{main}/*", "*/*"})
+    return not accept or bool(_kinds(accept) & {kind, f"{kind.partition('/')[0]}/*", "*/*"})
+
+
+@functools.lru_cache(maxsize=100)
+def _kinds(accept: str) -> frozenset[str]:
+    return frozenset(part.partition(";")[0].strip().lower() for part in accept.split(","))
 
 
 def _accepts(headers: Mapping[str, str], kind: str) -> None:

@@ -23,6 +23,7 @@ from ...protocol.headers import VERSION_HEADER, standard
 from ...protocol.metadata import is_modern
 from ...protocol.negotiation import MODERN_ERRORS
 from ..base import Receiver
+from ..eager import begin
 from ..memory import too_large
 from ..sse import EventReader
 from .options import HttpOptions
@@ -81,8 +82,10 @@ class HttpChannel:
         match message:
             case Request():
                 self.let_go(message.id)  # a resumed request bears the same id
-                self._posts[message.id] = task = asyncio.create_task(self._ask(self._requests, message, body))
-                task.add_done_callback(lambda task: self._forget(message.id, task))
+                task = begin(self._ask(self._requests, message, body), asyncio.get_running_loop())
+                if task is not None:
+                    self._posts[message.id] = task
+                    task.add_done_callback(lambda task: self._forget(message.id, task))
             case Notification(method="notifications/cancelled"):
                 await self._cancel(self._requests, message, body)
             case _:

@@ -11,11 +11,13 @@ import ssl
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
+import httpcore2
 import httpx2
 
 from ...errors import ConnectError, ConnectionLost, HTTPError, LimitExceeded, MCPError
 from ...limits import Limits
 from ..sse import EventReader, ServerSentEvent
+from .network import Network
 from .options import HttpOptions
 
 REDIRECTS = 5
@@ -259,6 +261,8 @@ _NOBODY = _Nobody()
 
 def _make_client(url: httpx2.URL, options: HttpOptions, limits: Limits) -> httpx2.AsyncClient:
     local = url.host in LOOPBACK
+    # Servers commonly let a connection go after five idle seconds; one that is just going must not be used.
+    kept = httpx2.Limits(max_connections=None, max_keepalive_connections=100, keepalive_expiry=3.0)
     return httpx2.AsyncClient(
         headers=dict(options.headers),
         verify=_NO_AUTHORITIES
@@ -267,10 +271,22 @@ def _make_client(url: httpx2.URL, options: HttpOptions, limits: Limits) -> httpx
         proxy=options.proxy,
         auth=options.auth,
         timeout=httpx2.Timeout(None, connect=limits.connect),
-        # Servers commonly let a connection go after five idle seconds; one that is just going must not be used.
-        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=32, keepalive_expiry=3.0),
+        limits=kept,
         trust_env=not local,  # what runs here is not reached through the environment's proxy
+        mounts={"http://": _on_asyncio(kept)} if local and options.proxy is None else None,
     )
+
+
+def _on_asyncio(limits: httpx2.Limits) -> httpx2.AsyncHTTPTransport:
+    transport = httpx2.AsyncHTTPTransport(verify=_NO_AUTHORITIES, trust_env=False)
+    # httpcore2 lets one choose the network, but httpx2 has no argument for it.
+    transport._pool = httpcore2.AsyncConnectionPool(
+        max_connections=limits.max_connections,
+        max_keepalive_connections=limits.max_keepalive_connections,
+        keepalive_expiry=limits.keepalive_expiry,
+        network_backend=Network(),
+    )
+    return transport
 
 
 _NO_AUTHORITIES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
