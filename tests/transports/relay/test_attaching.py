@@ -17,6 +17,7 @@ from mcp_notebook.errors import ConnectError, ServerExited
 from mcp_notebook.limits import Limits
 from mcp_notebook.transports.command import Command
 from mcp_notebook.transports.relay import TAKEN_OVER, is_relay, relayed, starting
+from mcp_notebook.transports.relay.place import id_of_name
 
 from ..stdio_helpers import BOUND, all_gone, lives, opened, wait_until
 from .helpers import SERVER, Relays, client_process, front
@@ -275,6 +276,18 @@ async def test_a_killed_keeper_takes_the_server_along_and_its_socket_is_replaced
     async with relays.client() as client:
         assert (await client.attached())["server"] != before["server"]
     assert len(list(relays.place.glob("*.socket"))) == 1
+
+
+def test_whoever_comes_while_a_keeper_ends_starts_another(relays: Relays) -> None:
+    ending = starting.Place().listen(id_of_name("one"))
+    with ending, front(relays.command(name="one")) as process:
+        visitor, _ = ending.accept()
+        assert visitor.recv(1000)
+        starting.Place().remove(id_of_name("one"))
+        ending.close()
+        visitor.close()
+        assert process.stdout is not None
+        assert b"attached" in process.stdout.readline()
 
 
 async def test_a_keeper_that_is_asked_to_end_ends_the_server(relays: Relays) -> None:
