@@ -120,7 +120,8 @@ def check(headers: Mapping[str, str], method: str, params: Mapping[str, Any], wa
         ProtocolError: they do not agree (-32020).
     """
     for name, value in standard(method, params).items():
-        _same(headers, name, decoded(value))
+        if headers.get(name) != value:
+            _same(headers, name, decoded(value))
     arguments = params.get("arguments") or {}
     for name, path in wanted.items():
         value = _value_at(arguments, path)

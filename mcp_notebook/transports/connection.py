@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from ..errors import ConnectionLost, InvalidResult, MCPError, ProtocolError, RequestTimeout
 from ..jsonrpc import (
@@ -110,7 +110,8 @@ class Connection:
     ) -> None:
         self.channel = channel
         self.limits = limits
-        self._ways = channel if isinstance(channel, RequestWays) else None
+        # Python looks at a class once; at an object of it each time anew, for longer than many requests take.
+        self._ways = cast(RequestWays, channel) if issubclass(type(channel), RequestWays) else None
         self._patient = questions_stop_the_clock
         self._handler = handler
         self._peer = Peer()

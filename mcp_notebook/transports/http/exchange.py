@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ...jsonrpc import INTERNAL_ERROR, ErrorResponse, Message, RequestId, Response, dump
+from ...jsonrpc import INTERNAL_ERROR, ErrorResponse, Message, RequestId, Response
 from ...limits import Limits
 from .answers import EVENT_STREAM, JSON, Header, Receive, Refusal, Send, send_bytes
 from .streams import Stream
@@ -107,7 +107,7 @@ class Exchange:
             if isinstance(first, ErrorResponse):
                 status = statuses.get(first.code, 200) if first.id is not None else 400
             if (self.forms.json or status != 200) and first is not None and ended and self.stream.last == 1:
-                await send_bytes(send, status, dump(first), (JSON, *headers))
+                await send_bytes(send, status, self.stream.message(1), (JSON, *headers))
             elif self.forms.stream:
                 self.streamed = True
                 await send({"type": "http.response.start", "status": 200, "headers": [*EVENT_STREAM, *headers]})

@@ -116,6 +116,10 @@ class Stream:
             self._reader, self._retry, self._left_at = None, None, time.monotonic()
             self._tell()
 
+    def message(self, number: int) -> bytes:
+        """A message that is kept."""
+        return self._said[number].data
+
     def answers(self) -> list[bytes]:
         """The responses that are kept."""
         return [said.data for said in self._said.values() if said.answer]
