@@ -66,12 +66,19 @@ class Implementation(Protocol):
     def serve_stdio(self, server: Any) -> None:
         """Serve on stdin and stdout until they are closed."""
 
-    def asgi_app(self, server: Any, transport: Transport) -> Any:
-        """The server as an ASGI application whose endpoint is /mcp."""
+    def serve_http(self, server: Any, transport: Transport, port: int) -> None:
+        """Serve at /mcp of a port of 127.0.0.1 until the process is told to end, in the way of the implementation."""
 
     def connect(self, target: Target, transport: Transport, era: Era | None) -> AbstractAsyncContextManager[Session]:
         """Connect a client."""
         ...
+
+
+def run_uvicorn(app: Any, port: int) -> None:
+    """Serve an ASGI application, as most implementations do."""
+    import uvicorn
+
+    uvicorn.run(app, host="127.0.0.1", port=port, log_level="warning", access_log=False)
 
 
 @functools.cache

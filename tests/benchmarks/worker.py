@@ -26,6 +26,8 @@ from .implementations import IMPLEMENTATIONS
 from .scenarios import Numbers
 
 ROOT = Path(__file__).parents[2]
+LONGEST_START = 120.0
+"""Seconds that a server may take to listen; to make thousands of tools takes some of them long."""
 CONNECTS = 5
 """How often a connection is made, to take the median."""
 
@@ -127,11 +129,11 @@ def _server(implementation: Implementation, case: Case, tools: int, numbers: Num
     elif case.transport == "stdio":
         yield command, None
     else:
-        with socket.create_server(("127.0.0.1", 0), backlog=512) as listener:
-            descriptor = listener.fileno()
-            process = subprocess.Popen([*command, str(descriptor)], cwd=ROOT, pass_fds=[descriptor])
-            port = listener.getsockname()[1]
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        process = subprocess.Popen([*command, str(port)], cwd=ROOT, stdout=subprocess.DEVNULL)
         try:
+            _wait_for(port, process)
             yield f"http://127.0.0.1:{port}/mcp", psutil.Process(process.pid)
         finally:
             process.terminate()
@@ -139,6 +141,21 @@ def _server(implementation: Implementation, case: Case, tools: int, numbers: Num
                 process.wait(5)
             except subprocess.TimeoutExpired:
                 process.kill()
+
+
+def _wait_for(port: int, server: subprocess.Popen[bytes]) -> None:
+    """Wait until somebody listens there.
+
+    Raises:
+        RuntimeError: nobody will.
+    """
+    end = time.monotonic() + LONGEST_START
+    while time.monotonic() < end and server.poll() is None:
+        with socket.socket() as attempt:
+            if attempt.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.02)
+    raise RuntimeError("the server does not listen")
 
 
 def _cpu_time() -> float:

@@ -204,7 +204,7 @@ class RequestChannel:
             raise ConnectionLost("The request is over.")
         await self._exchange.put(message)
         if isinstance(message, (Response, ErrorResponse)):
-            self._exchange.finish(message.id)
+            self.end()
 
     async def close(self) -> None:
         self.end()

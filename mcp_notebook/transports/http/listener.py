@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from typing import Any
+from typing import Any, cast
 
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -17,6 +17,7 @@ from uvicorn.server import ServerState
 from ...errors import MCPError
 from ...limits import Limits
 from .app import HttpApp
+from .pieces import InOnePiece
 
 logger = logging.getLogger("mcp_notebook.http.wire")
 logger.setLevel(logging.ERROR)  # what strangers do wrong is their own affair
@@ -91,7 +92,7 @@ class BoundedProtocol(H11Protocol):
         self._stalled: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        super().connection_made(transport)
+        super().connection_made(cast(asyncio.Transport, InOnePiece(transport)))
         if len(self.connections) > self._limits.connections:
             transport.abort()
         else:

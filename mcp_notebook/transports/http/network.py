@@ -12,10 +12,10 @@ from typing import Any, cast
 
 import httpcore2
 
+from .pieces import InOnePiece
+
 BUFFERED = 1024 * 1024
 """Bytes that may wait to be read before the sender is slowed down."""
-HELD_BACK = 64 * 1024
-"""Bytes that may wait for what is written next."""
 
 
 class Network(httpcore2.AsyncNetworkBackend):
@@ -51,7 +51,6 @@ class _Stream(asyncio.Protocol, httpcore2.AsyncNetworkStream):
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._received = bytearray()
-        self._unsent: list[bytes] = []
         self._over = False
         self._error: Exception | None = None
         self._news: asyncio.Future[None] | None = None
@@ -62,7 +61,7 @@ class _Stream(asyncio.Protocol, httpcore2.AsyncNetworkStream):
     # What httpcore2 does
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        self._send()
+        self._transport.flush()
         while not self._received:
             if self._over:
                 if self._error is not None:
@@ -80,13 +79,7 @@ class _Stream(asyncio.Protocol, httpcore2.AsyncNetworkStream):
         """Write, together with what comes next, if that comes before the next turn of the event loop."""
         if self._over or self._transport.is_closing():
             raise httpcore2.WriteError("the connection is closed")
-        if not buffer:
-            return
-        if not self._unsent:
-            self._loop.call_soon(self._send)
-        self._unsent.append(buffer)
-        if len(buffer) >= HELD_BACK:
-            self._send()
+        self._transport.write(buffer)
         while not self._writable and not self._over:
             await self._wait(timeout, httpcore2.WriteTimeout)
 
@@ -100,11 +93,6 @@ class _Stream(asyncio.Protocol, httpcore2.AsyncNetworkStream):
         if info == "is_readable":  # of an idle connection: that the other side has ended it
             return self._over or bool(self._received)
         return self._transport.get_extra_info(info)
-
-    def _send(self) -> None:
-        if self._unsent:
-            self._transport.write(b"".join(self._unsent))
-            self._unsent.clear()
 
     async def _wait(self, timeout: float | None, late: type[Exception]) -> None:
         self._news = self._loop.create_future()
@@ -120,7 +108,7 @@ class _Stream(asyncio.Protocol, httpcore2.AsyncNetworkStream):
     # What the event loop tells us
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)
+        self._transport = InOnePiece(cast(asyncio.Transport, transport))
 
     def data_received(self, data: bytes) -> None:
         self._received += data
@@ -135,7 +123,6 @@ class _Stream(asyncio.Protocol, httpcore2.AsyncNetworkStream):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._over, self._error = True, self._error or exc
-        self._unsent.clear()
         self._tell()
 
     def pause_writing(self) -> None:

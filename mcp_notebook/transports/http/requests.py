@@ -263,7 +263,7 @@ def _make_client(url: httpx2.URL, options: HttpOptions, limits: Limits) -> httpx
     local = url.host in LOOPBACK
     # Servers commonly let a connection go after five idle seconds; one that is just going must not be used.
     kept = httpx2.Limits(max_connections=None, max_keepalive_connections=100, keepalive_expiry=3.0)
-    return httpx2.AsyncClient(
+    client = httpx2.AsyncClient(
         headers=dict(options.headers),
         verify=_NO_AUTHORITIES
         if local and url.scheme == "http" and options.verify is True and options.cert is None
@@ -275,6 +275,10 @@ def _make_client(url: httpx2.URL, options: HttpOptions, limits: Limits) -> httpx
         trust_env=not local,  # what runs here is not reached through the environment's proxy
         mounts={"http://": _on_asyncio(kept)} if local and options.proxy is None else None,
     )
+    if local:  # what goes without saying is not said there: both sides have work with each header
+        for name in {"accept-encoding", "connection"} - {name.lower() for name in options.headers}:
+            del client.headers[name]
+    return client
 
 
 def _on_asyncio(limits: httpx2.Limits) -> httpx2.AsyncHTTPTransport:

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from ..cases import Era, Session, Target, Transport, picture_data
+from ..cases import Era, Session, Target, Transport, picture_data, run_uvicorn
 
 LINE = 64 << 20
 """Bytes of the longest line."""
@@ -56,7 +56,7 @@ class Floor:
     def serve_stdio(self, server: Any) -> None:
         asyncio.run(_serve_pipes(server))
 
-    def asgi_app(self, server: Any, transport: Transport) -> Any:
+    def serve_http(self, server: Any, transport: Transport, port: int) -> None:
         from starlette.applications import Starlette
         from starlette.requests import Request
         from starlette.responses import Response
@@ -65,7 +65,7 @@ class Floor:
         async def answer(request: Request) -> Response:
             return Response(_answer(server, await request.body()), media_type="application/json")
 
-        return Starlette(routes=[Route("/mcp", answer, methods=["POST"])])
+        run_uvicorn(Starlette(routes=[Route("/mcp", answer, methods=["POST"])]), port)
 
     @asynccontextmanager
     async def connect(self, target: Target, transport: Transport, era: Era | None) -> AsyncIterator[Session]:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from ..cases import ERAS, MODERN_REVISION, TRANSPORTS, Era, Session, Target, Transport, picture_data
+from ..cases import ERAS, MODERN_REVISION, TRANSPORTS, Era, Session, Target, Transport, picture_data, run_uvicorn
 
 
 class _Session:
@@ -73,8 +73,8 @@ class OfficialSDK:
     def serve_stdio(self, server: Any) -> None:
         server.run("stdio")
 
-    def asgi_app(self, server: Any, transport: Transport) -> Any:
-        return server.streamable_http_app(json_response=transport == "http-json")
+    def serve_http(self, server: Any, transport: Transport, port: int) -> None:
+        run_uvicorn(server.streamable_http_app(json_response=transport == "http-json"), port)
 
     @asynccontextmanager
     async def connect(self, target: Target, transport: Transport, era: Era | None) -> AsyncIterator[Session]:

@@ -64,8 +64,8 @@ class Ours:
     def serve_stdio(self, server: Any) -> None:
         server.serve_stdio()
 
-    def asgi_app(self, server: Any, transport: Transport) -> Any:
-        return server.asgi_app(stream=transport == "http-sse")
+    def serve_http(self, server: Any, transport: Transport, port: int) -> None:
+        server.serve_http(port=port, token=None, stream=transport == "http-sse")
 
     @asynccontextmanager
     async def connect(self, target: Target, transport: Transport, era: Era | None) -> AsyncIterator[Session]:
