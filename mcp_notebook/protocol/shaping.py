@@ -54,9 +54,10 @@ def _added(revision: Revision, method: str, result: Result, about: Mapping[str, 
 
 
 def _with_known_blocks(revision: Revision, result: CallToolResult) -> CallToolResult:
-    if all(block.type in revision.content_types for block in result.content):
-        return result
-    return result.model_copy(update={"content": [known_block(revision, block) for block in result.content]})
+    for block in result.content:
+        if block.type not in revision.content_types:
+            return result.model_copy(update={"content": [known_block(revision, one) for one in result.content]})
+    return result
 
 
 def _with_known_messages(revision: Revision, result: GetPromptResult) -> GetPromptResult:

@@ -22,7 +22,7 @@ def begin(work: Coroutine[Any, Any, None], loop: asyncio.AbstractEventLoop) -> a
         task = asyncio.Task(work, loop=loop, eager_start=True)
         return None if task.done() else task
     begun, context = _Begun(work), contextvars.copy_context()
-    task = loop.create_task(begun, context=context)
+    task = asyncio.Task(begun, loop=loop, context=context)
     outer = asyncio.current_task(loop)
     # The way for tasks of others to say which of them runs ("Extending asyncio" of Python's documentation).
     if outer is not None:
