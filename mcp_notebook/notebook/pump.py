@@ -17,10 +17,13 @@ import asyncio
 import inspect
 import logging
 import selectors
+import signal
 import socket
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from contextvars import copy_context
+from types import FrameType
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -92,25 +95,34 @@ class ShellPump(Pump):
         poller.register(wakeup, zmq.POLLIN)
         if self._stream.socket not in dict(poller.poll(round(seconds * 1000))):
             return
-        try:
-            frames = self._stream.socket.recv_multipart(zmq.NOBLOCK, copy=False)
-        except zmq.Again:
-            return
-        handling = self._received(frames)
+        with uninterrupted():
+            try:
+                frames = self._stream.socket.recv_multipart(zmq.NOBLOCK, copy=False)
+            except zmq.Again:
+                return
+            is_comm = self._is_comm(frames)
+            if not is_comm:
+                self._leave_to_kernel(frames)
+        if is_comm:
+            self._handle_at_once(frames)
+
+    def _received(self, frames: list[Any]) -> Any:
+        """What stands in for the kernel's own callback while attached."""
+        return self._handle_at_once(frames) if self._is_comm(frames) else self._original(frames)
+
+    def _leave_to_kernel(self, frames: list[Any]) -> None:
+        handling = self._original(frames)
         if inspect.isawaitable(handling):
             # The blocked loop comes to this once the cell has ended; ipykernel keeps the order by a lock.
             task = asyncio.ensure_future(handling, loop=self._stream.io_loop.asyncio_loop)
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-    def _received(self, frames: list[Any]) -> Any:
-        """What stands in for the kernel's own callback while attached."""
-        if not self._is_comm(frames):
-            return self._original(frames)
+    def _handle_at_once(self, frames: list[Any]) -> None:
         # As the thread's outputs do, this follows the request that was last set, not the one that happens to be set
         # in the context of whoever called; and it leaves that context as it was. ipykernel 6 and 7.0 have none.
         context = getattr(self._kernel, "_shell_context", self._context)
-        return context.copy().run(self._handle, frames)
+        context.copy().run(self._handle, frames)
 
     def _is_comm(self, frames: list[Any]) -> bool:
         session = self._kernel.session
@@ -144,13 +156,20 @@ class QueuePump(ShellPump):
     def attach(self) -> None:
         super().attach()
         if self._attached == 1:
-            waiting = [self._queue.get_nowait() for _ in range(self._queue.qsize())]
-            for item in waiting:
+            for frames in self._take_comms():
+                self._handle_at_once(frames)
+
+    def _take_comms(self) -> list[list[Any]]:
+        comms = []
+        with uninterrupted():
+            for _ in range(self._queue.qsize()):
+                item = self._queue.get_nowait()
                 _, dispatch, arguments = item
                 if dispatch == self._kernel.dispatch_shell and self._is_comm(arguments[0]):
-                    self._received(arguments[0])
+                    comms.append(arguments[0])
                 else:
                     self._queue.put_nowait(item)
+        return comms
 
 
 def _pump_6(kernel: Any) -> Pump:
@@ -179,6 +198,23 @@ def pump_for(kernel: Any) -> Pump:
     except AttributeError as error:
         logger.warning("This kernel is not built as expected; widgets cannot be answered while a cell waits: %s", error)
         return Pump()
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Put an interrupt off to the end of a `with`: between taking a message and handing it on, it would lose it."""
+    previous = signal.getsignal(signal.SIGINT)
+    if not callable(previous):
+        yield
+        return
+    interrupts: list[tuple[int, FrameType | None]] = []
+    signal.signal(signal.SIGINT, lambda *interrupt: interrupts.append(interrupt))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
+        if interrupts:
+            previous(*interrupts[-1])
 
 
 def drive(coroutine: Coroutine[Any, Any, T]) -> T:

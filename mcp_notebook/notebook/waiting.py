@@ -189,8 +189,8 @@ class MainThread:
     def _waiting(self, pause: _Pause) -> Iterator[None]:
         """Take jobs and widgets' messages for the time of a wait."""
         with ExitStack() as stack:
-            self.pump.attach()
             stack.callback(self.pump.detach)
+            self.pump.attach()
             with self._lock:
                 self._pauses.append(pause)
             stack.callback(self._leave, pause)

@@ -173,6 +173,29 @@ def test_an_interrupt_cancels_the_work_and_queued_cells(kernel: Kernel, wait: st
     assert kernel.value("cancelled.wait(5)") is True
 
 
+def test_a_cell_that_comes_together_with_an_interrupt_is_not_lost(kernel: Kernel) -> None:
+    kernel.run("""
+        import signal
+        socket = runtime._main.pump._stream.socket
+        receive = socket.recv_multipart
+        def receive_and_be_interrupted(*how, **more):
+            frames = receive(*how, **more)
+            socket.recv_multipart = receive
+            signal.raise_signal(signal.SIGINT)
+            return frames
+    """)
+    request = kernel.send("""
+        cancelled.clear()
+        socket.recv_multipart = receive_and_be_interrupted
+        runtime.wait(runtime.submit(endless()), 10)
+    """)
+    kernel.until(request, "waits\n")
+    queued = kernel.send("1")
+    assert kernel.outcome(request).error.startswith("KeyboardInterrupt")
+    assert kernel.outcome(queued).status == "aborted"
+    assert kernel.value("cancelled.wait(5)") is True
+
+
 def test_an_interrupt_gets_through_to_a_wait_that_blocks_an_async_cell(kernel: Kernel) -> None:
     request = kernel.send("await asyncio.sleep(0)\nruntime.wait(runtime.submit(endless()))")
     kernel.until(request, "waits\n")

@@ -205,7 +205,7 @@ async def test_a_question_that_was_asked_and_not_answered_comes_again_under_its_
 async def test_a_wrong_token_or_id_is_an_error_that_tells_nothing(line: type[Line], wrong: str) -> None:  # RR-6
     client, token = await begun(line, Keeping())
     client = await client.again()
-    id, token = (7, "x" + token[1:]) if wrong == "token" else (8, token)
+    id, token = (7, token[::-1]) if wrong == "token" else (8, token)
     await client.say(resume(token, id))
     answer = await client.next()
     assert answer["error"] == {

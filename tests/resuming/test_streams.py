@@ -124,7 +124,7 @@ async def test_a_resume_without_an_id_has_no_answer(line: type[Line]) -> None:  
 async def test_a_wrong_id_or_token_is_an_error(line: type[Line], wrong: str) -> None:  # ST-3, ST-8
     client, stream = await begun(line, Keeping())
     client = await client.again()
-    wrongly = {**stream, wrong: "x" + stream[wrong][1:]}
+    wrongly = {**stream, wrong: stream[wrong][::-1]}
     await client.say(resume(wrongly, 8))
     assert (await client.next())["error"]["code"] == -32602
     assert (await client.ask(9, "stream/poll", **wrongly))["error"]["code"] == -32602
