@@ -21,7 +21,7 @@ LAYERS = [
     {"types"},
     {"protocol"},
     {"transports", "store", "auth", "render"},
-    {"host"},
+    {"calls", "host"},
     {"home"},
     {"client", "server"},
     {"notebook", "cli"},

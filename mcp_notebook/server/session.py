@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from ..calls.call import Superseded, Work
 from ..errors import ConnectionLost, MCPError, ProtocolError
 from ..jsonrpc import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, ErrorResponse, Notification, Request, Response
 from ..protocol.extensions import RESUMING as DIALECTS
@@ -28,7 +29,7 @@ from ..types.requests import CallToolParams, Retryable
 from .context import Context
 from .delivery import Current, Delivery
 from .delivery.direct import Direct
-from .delivery.kept import KeptCall, Superseded, Work, audit
+from .delivery.kept import KeptCall, audit
 from .delivery.round_trip import RoundTrip, binding
 from .listening import Listener
 from .methods import METHODS
@@ -201,7 +202,7 @@ class ServerSession:
             getattr(profile.client, RESUMING[method].capability) is not None
         )
 
-    async def _keep(self, request: Request, dialect: Dialect, terms: ResumeTerms, work: Work) -> Any:
+    async def _keep(self, request: Request, dialect: Dialect, terms: ResumeTerms, work: Work[KeptCall]) -> Any:
         call = self.server.kept.open(dialect, request.id, terms, self.principal)
         announced = dialect.announce(call.policy)
         await self.connection.notify(announced.method, announced.params, about=request.id)
