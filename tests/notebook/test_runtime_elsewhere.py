@@ -23,6 +23,7 @@ class Terminal:
     """An interactive session, and what is typed into it."""
 
     def __init__(self, arguments: list[str], folder: Path) -> None:
+        folder.mkdir(exist_ok=True)
         write_kernelspec("ipykernel7", folder / "kernels")
         environment = os.environ | {
             "PYTHONPATH": str(ROOT),
@@ -51,11 +52,23 @@ class Terminal:
 
 @pytest.fixture(params=TERMINALS)
 def terminal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Terminal]:
-    terminal = Terminal(TERMINALS[request.param], tmp_path)
-    terminal.run("import asyncio")
+    terminal = started(TERMINALS[request.param], tmp_path)
     terminal.run("%load_ext tests.waits")
     yield terminal
     terminal.process.close(force=True)
+
+
+def started(arguments: list[str], folder: Path) -> Terminal:
+    """A terminal that has answered its first line: on a busy machine, jupyter console may wait for ever for that."""
+    for attempt in range(3):
+        terminal = Terminal(arguments, folder / str(attempt))
+        try:
+            terminal.run("import asyncio")
+        except pexpect.TIMEOUT:
+            terminal.process.close(force=True)
+        else:
+            return terminal
+    raise AssertionError("the terminal answered nothing")
 
 
 def test_a_terminal_can_wait_be_interrupted_and_asked(terminal: Terminal, tmp_path: Path) -> None:
