@@ -18,6 +18,7 @@ from ..limits import Limits
 from ..protocol.calls import CallEvent, CallLog, EventKind
 from ..protocol.resuming import mark
 from ..transports.connection import Connection
+from ..transports.news import News
 
 logger = logging.getLogger("mcp_notebook.calls")
 
@@ -43,6 +44,19 @@ class Said:
         return self.answer is not None and self.answer.done()
 
 
+@dataclass(slots=True, eq=False)
+class _Follower:
+    """Somebody who follows a call."""
+
+    connection: Connection
+    about: RequestId | None
+
+    @property
+    def unheard(self) -> float:
+        """Seconds since nobody hears what is sent there; 0.0 while somebody does."""
+        return 0.0 if self.about is None else self.connection.unheard(self.about)
+
+
 class Superseded(Exception):
     """Somebody newer follows the call (RR-12); whoever followed it before ends without a word."""
 
@@ -56,15 +70,25 @@ class Call:
         limits: the bounds to keep.
     """
 
+    __slots__ = (
+        "_follower",
+        "_handed_over",
+        "_handler",
+        "_log",
+        "_news",
+        "_prefix",
+        "limits",
+        "request_id",
+    )
+
     def __init__(self, request_id: RequestId, prefix: str, limits: Limits) -> None:
         self.request_id = request_id
         self.limits = limits
         self._prefix = prefix
         self._log = CallLog(limits.call_events)
         self._handed_over = 0
-        self._news = asyncio.Event()
-        self._follower: object | None = None
-        self._unheard: Callable[[], float] = lambda: 0.0
+        self._news = News()
+        self._follower: _Follower | None = None
         self._handler: asyncio.Task[Any] | None = None
 
     def __repr__(self) -> str:
@@ -73,7 +97,7 @@ class Call:
     def start(self: Self, work: Work[Self]) -> None:
         """Let the handler run."""
         self._handler = asyncio.create_task(work(self))
-        self._handler.add_done_callback(lambda _: self._tell_news())
+        self._handler.add_done_callback(self._handler_ended)
 
     # What the handler does
 
@@ -109,18 +133,34 @@ class Call:
             Superseded: somebody newer follows.
             ConnectionLost: the client has gone; the call goes on without it.
         """
-        me = self._follower = object()
-        self._unheard = lambda: connection.unheard(about) if about is not None else 0.0
-        self._tell_news()
+        me = self._follower = _Follower(connection, about)
+        self._news.tell()
+        self.touch()
         if after is None:
             after = self._handed_over
         else:
             self._log.confirm(after)
         try:
-            return await self._follow(me, connection, about, after)
+            while True:
+                last = self._log.last
+                for event in self._log.since(after):
+                    await self._send(event, me)
+                    if not me.unheard:
+                        self._handed_over = max(self._handed_over, event.number)
+                after = max(after, last)
+                if self._log.last > after:
+                    continue
+                if self._handler is not None and self._handler.done():
+                    return self._outcome(self._handler)
+                await self._news.wait()
+                self._check(me)
         finally:
             if self._follower is me:
                 self._follower = None
+                self.touch()
+
+    def touch(self) -> None:
+        """Somebody showed that they are still there. What that is good for, kinds of calls know."""
 
     async def outcome(self) -> Any:
         """Wait for the result, without what is said before it. Raises ProtocolError."""
@@ -148,35 +188,26 @@ class Call:
             if event.kind == "question" and not event.data.settled
         ]
 
-    async def _follow(self, me: object, connection: Connection, about: RequestId | None, after: int) -> Any:
-        while True:
-            news = self._news
-            for event in self._log.since(after):
-                await self._send(event, connection, about)
-                if self._follower is not me:
-                    raise Superseded
-                after = max(after, event.number)
-                if not self._unheard():
-                    self._handed_over = max(self._handed_over, after)
-            if self._handler is not None and self._handler.done() and after >= self._log.last:
-                return self._outcome(self._handler)
-            await news.wait()
-            if self._follower is not me:
-                raise Superseded
-
-    async def _send(self, event: CallEvent, connection: Connection, about: RequestId | None) -> None:
+    async def _send(self, event: CallEvent, to: _Follower) -> None:
         if event.kind == "dropped":
             told = {"level": "notice", "data": f"{event.data} log lines were dropped"}
-            await connection.notify("notifications/message", told, about=about)
-            return
-        said: Said = event.data
-        params = self.stamped(said, event.number)
+            await to.connection.notify("notifications/message", told, about=to.about)
+        else:
+            await self._say_to(to, event.number, event.data)
+        self._check(to)
+
+    async def _say_to(self, to: _Follower, number: int, said: Said) -> None:
+        params = self.stamped(said, number)
         if said.answer is None:
-            await connection.notify(said.method, params, about=about)
+            await to.connection.notify(said.method, params, about=to.about)
         elif not said.answer.done():
-            id = f"{self._prefix}-{self.request_id}-{event.number}"
-            answered = await connection.ask(Request(id, said.method, params), about=about)
+            id = f"{self._prefix}-{self.request_id}-{number}"
+            answered = await to.connection.ask(Request(id, said.method, params), about=to.about)
             answered.add_done_callback(_settle(said.answer))
+
+    def _check(self, follower: _Follower) -> None:
+        if self._follower is not follower:
+            raise Superseded
 
     def _outcome(self, handler: asyncio.Task[Any]) -> Any:
         if handler.cancelled():
@@ -191,11 +222,10 @@ class Call:
 
     def _say(self, kind: EventKind, said: Said) -> None:
         self._log.append(kind, said)
-        self._tell_news()
+        self._news.tell()
 
-    def _tell_news(self) -> None:
-        news, self._news = self._news, asyncio.Event()
-        news.set()
+    def _handler_ended(self, handler: asyncio.Task[Any]) -> None:
+        self._news.tell()
 
 
 def _settle(answer: asyncio.Future[Any]) -> Callable[[asyncio.Future[Any]], None]:

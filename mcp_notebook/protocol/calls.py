@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import takewhile
 from typing import Any, Literal, TypeAlias
 
 
@@ -101,12 +102,18 @@ class CallLog:
     some is told how many. Questions and the outcome are never dropped.
     """
 
+    __slots__ = ("_bound", "_dropped", "_dropped_in_all", "_kept", "_last", "_lines", "_progress")
+
     def __init__(self, bound: int) -> None:
+        self._bound = bound
         self._last = 0
-        self._kept: list[CallEvent] = []
-        self._progress: CallEvent | None = None
-        self._lines: deque[CallEvent] = deque(maxlen=bound)
-        self._dropped: deque[int] = deque(maxlen=bound)
+        self._kept: dict[int, CallEvent] = {}
+        """All there is, in order."""
+        self._progress = 0
+        """The number of the latest progress."""
+        # The numbers of log lines, those that are kept and those that gave way. Most calls write none.
+        self._lines: deque[int] | None = None
+        self._dropped: deque[int] | None = None
         self._dropped_in_all = 0
 
     @property
@@ -116,38 +123,51 @@ class CallLog:
 
     def append(self, kind: EventKind, data: Any) -> CallEvent:
         """Say something."""
-        self._last += 1
-        event = CallEvent(self._last, kind, data)
+        self._last = number = self._last + 1
+        event = self._kept[number] = CallEvent(number, kind, data)
         if kind == "progress":
-            self._progress = event
+            self._kept.pop(self._progress, None)
+            self._progress = number
         elif kind == "log":
-            if len(self._lines) == self._lines.maxlen:
-                self._dropped.append(self._lines[0].number)
-                self._dropped_in_all += 1
-            self._lines.append(event)
-        else:
-            self._kept.append(event)
+            self._log(number)
         return event
 
     def confirm(self, cursor: int) -> None:
         """What came up to the event of that number has arrived, and need not be kept; questions are kept all the same,
         since they may be unanswered."""
-        self._kept = [event for event in self._kept if event.number > cursor or event.kind == "question"]
-        while self._lines and self._lines[0].number <= cursor:
+        early = takewhile(lambda event: event.number <= cursor, self._kept.values())
+        for number in [event.number for event in early if event.kind != "question"]:
+            del self._kept[number]
+        while self._lines and self._lines[0] <= cursor:
             self._lines.popleft()
-        if self._progress is not None and self._progress.number <= cursor:
-            self._progress = None
 
     def since(self, cursor: int) -> list[CallEvent]:
         """What came after the event of that number, as far as it is kept; a marker stands first for what is not."""
         if cursor >= self._last:
             return []
-        latest = [self._progress] if self._progress else []
-        events = sorted(
-            (event for event in (*self._kept, *self._lines, *latest) if event.number > cursor),
-            key=lambda event: event.number,
-        )
-        missed = sum(number > cursor for number in self._dropped)
-        if missed == self._dropped.maxlen:
-            missed = self._dropped_in_all  # the numbers of the oldest are forgotten: as for a reader from the beginning
-        return [CallEvent(cursor, "dropped", missed), *events] if missed else events
+        events = [*takewhile(lambda event: event.number > cursor, reversed(self._kept.values()))]
+        missed = self._missed(cursor)
+        if missed:
+            events.append(CallEvent(cursor, "dropped", missed))
+        events.reverse()
+        return events
+
+    def _log(self, number: int) -> None:
+        if self._lines is None:
+            self._lines = deque()
+        self._lines.append(number)
+        if len(self._lines) > self._bound:
+            oldest = self._lines.popleft()
+            del self._kept[oldest]
+            if self._dropped is None:
+                self._dropped = deque(maxlen=self._bound)
+            self._dropped.append(oldest)
+            self._dropped_in_all += 1
+
+    def _missed(self, cursor: int) -> int:
+        """How many log lines after that event are no longer there."""
+        if self._dropped is None:
+            return 0
+        missed = sum(1 for _ in takewhile(lambda number: number > cursor, reversed(self._dropped)))
+        # The numbers of the oldest are forgotten: then as for a reader from the beginning.
+        return self._dropped_in_all if missed == self._dropped.maxlen else missed

@@ -11,7 +11,6 @@ import hashlib
 import logging
 import secrets
 from dataclasses import dataclass, field
-from typing import Any
 
 from ...calls.call import Call, Said
 from ...errors import ProtocolError
@@ -19,13 +18,15 @@ from ...jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, RequestId
 from ...limits import Limits
 from ...protocol.calls import CallEvent
 from ...protocol.resuming import Dialect, ResumePolicy, ResumeTerms, WorkState, WorkStatus
-from ...transports.connection import Connection
+from .expiry import Expiry
 
 audit = logging.getLogger("mcp_notebook.audit")
 
 
 class KeptCall(Call):
     """One call with a policy to resume it."""
+
+    __slots__ = ("_calls", "_ended", "_expiry", "_touched", "dialect", "policy", "principal")
 
     def __init__(self, calls: KeptCalls, dialect: Dialect, policy: ResumePolicy, principal: str | None) -> None:
         super().__init__(policy.request_id, calls.prefix, calls.limits)
@@ -34,7 +35,9 @@ class KeptCall(Call):
         self.principal = principal
         self._calls = calls
         self._touched = asyncio.get_running_loop().time()
-        self._expiry: asyncio.TimerHandle | None = None
+        self._ended = False
+        self._expiry = calls.expiry()
+        self._expiry.add(self)
 
     @property
     def patience(self) -> float:
@@ -42,19 +45,9 @@ class KeptCall(Call):
 
     # What clients do
 
-    async def follow(self, connection: Connection, about: RequestId | None, after: int | None = None) -> Any:
-        following = super().follow(connection, about, after)
-        self.touch()
-        try:
-            return await following
-        finally:
-            if self._follower is None:
-                self.touch()
-
     def touch(self) -> None:
         """The client showed that it is still there: its time begins anew (RR-8)."""
         self._touched = asyncio.get_running_loop().time()
-        self._expire_in(self._wait)
 
     def status(self) -> WorkStatus:
         """How it stands (RR-9)."""
@@ -72,32 +65,23 @@ class KeptCall(Call):
 
     def end(self) -> None:
         """Give it up, and forget it."""
-        self._stop_expiry()
-        super().end()
-        self._calls.forget(self)
+        if not self._ended:
+            self._ended = True
+            super().end()
+            self._calls.forget(self)
+            self._expiry.is_over()
 
-    # Within
+    # Its time
 
-    def _stop_expiry(self) -> None:
-        if self._expiry is not None:
-            self._expiry.cancel()
-            self._expiry = None
-
-    @property
-    def _wait(self) -> float:
-        return self.policy.max_wait if self.policy.max_wait is not None else self._calls.limits.kept
-
-    def _expire_in(self, seconds: float) -> None:
-        self._stop_expiry()
-        self._expiry = asyncio.get_running_loop().call_later(seconds, self._expire)
-
-    def _expire(self) -> None:
-        away = asyncio.get_running_loop().time() - self._touched
+    def due(self) -> float | None:
+        if self._ended:
+            return None
+        heard = self._touched
         if self._follower is not None:
-            away = min(away, self._unheard())
-        if away < self._wait - 0.001:
-            self._expire_in(self._wait - away)
-            return
+            heard = max(heard, asyncio.get_running_loop().time() - self._follower.unheard)
+        return heard + (self.policy.max_wait if self.policy.max_wait is not None else self.limits.kept)
+
+    def expire(self) -> None:
         audit.info("%r was given up: its client did not come back in time", self)
         self.end()
 
@@ -109,7 +93,8 @@ class KeptCalls:
     limits: Limits
     prefix: str = field(default_factory=lambda: f"q{secrets.token_hex(4)}")
     """Begins the ids of questions, which must hold across connections."""
-    _calls: dict[str, KeptCall] = field(default_factory=dict)
+    _calls: dict[bytes, KeptCall] = field(default_factory=dict)
+    _expiry: Expiry | None = None
 
     def open(self, dialect: Dialect, id: RequestId, terms: ResumeTerms, principal: str | None) -> KeptCall:
         """A new call, with a token of its own.
@@ -124,7 +109,7 @@ class KeptCalls:
             token=secrets.token_urlsafe(32),
             min_wait=terms.min_wait,
             max_wait=terms.max_wait if terms.max_wait is not None else int(self.limits.kept),
-            stream_id=secrets.token_hex(16),
+            stream_id=None if dialect.same_id else secrets.token_hex(16),
         )
         call = self._calls[_digest(policy.token)] = KeptCall(self, dialect, policy, principal)
         return call
@@ -146,12 +131,19 @@ class KeptCalls:
         """No longer keep it."""
         self._calls.pop(_digest(call.policy.token), None)
 
+    def expiry(self) -> Expiry:
+        """What gives calls up on the event loop that runs here. A server may be served on one after the other."""
+        loop = asyncio.get_running_loop()
+        if self._expiry is None or self._expiry.loop is not loop:
+            self._expiry = Expiry(loop)
+        return self._expiry
+
     def __len__(self) -> int:
         return len(self._calls)
 
 
-def _digest(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()
+def _digest(token: str) -> bytes:
+    return hashlib.sha256(token.encode()).digest()
 
 
 def _settled(event: CallEvent) -> bool:
