@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ProtocolError
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 COMPLETION_VALUES = 100
 """How many suggestions one answer may hold (server/utilities/completion)."""
 
-Answerer = Callable[["ServerSession", Any, "Context"], Awaitable[Result]]
+Answerer = Callable[["ServerSession", Any, "Context"], Coroutine[Any, Any, Result]]
 
 
 async def discover(session: ServerSession, params: WithMeta, context: Context) -> DiscoverResult:
@@ -77,9 +77,9 @@ async def list_prompts(session: ServerSession, params: PageParams, context: Cont
     return ListPromptsResult.model_construct(prompts=prompts, next_cursor=cursor)
 
 
-async def call_tool(session: ServerSession, params: CallToolParams, context: Context) -> CallToolResult:
+def call_tool(session: ServerSession, params: CallToolParams, context: Context) -> Coroutine[Any, Any, CallToolResult]:
     entry = find(session.server.registry.tools, params.name, "tool")
-    return await entry.run(params.arguments or {}, context)
+    return entry.run(params.arguments or {}, context)
 
 
 async def read_resource(session: ServerSession, params: ReadResourceParams, context: Context) -> ReadResourceResult:

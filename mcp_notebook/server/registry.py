@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,7 +17,7 @@ from .uri_template import UriTemplate
 if TYPE_CHECKING:
     from .context import Context
 
-Run = Callable[[Any, "Context"], Awaitable[Any]]
+Run = Callable[[Any, "Context"], Coroutine[Any, Any, Any]]
 """Runs a handler with its (raw) arguments and its context, and gives what the protocol answers with."""
 Complete = Callable[[str, dict[str, str], "Context"], Awaitable[list[str]]]
 """Suggests values: what stands there so far, and the other arguments."""

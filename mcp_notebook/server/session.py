@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Awaitable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -145,7 +145,8 @@ class ServerSession:
         )
         return shape(self._profile.revision, "initialize", result, {})
 
-    async def _answer(self, request: Request, profile: Profile) -> Any:
+    def _answer(self, request: Request, profile: Profile) -> Awaitable[Any]:
+        """Begin to answer. No coroutine of its own, since those of thousands of calls may wait."""
         form, answer = METHODS[request.method]
         try:
             params = form.model_validate(request.params or {})
@@ -154,26 +155,32 @@ class ServerSession:
                 INVALID_PARAMS, f"Invalid params of {request.method!r}: {first_problem(error)}"
             ) from None
         current = Current(profile, request.id, getattr(params, "meta", None) or {})
+
+        def work(delivery: Delivery) -> Coroutine[Any, Any, Result]:
+            return answer(self, params, Context(self, current, delivery))
+
+        kept = self._terms(params, profile)
+        if kept is None:
+            return self._answer_directly(request, params, current, work)
+        call = self.server.kept.open(*kept, request.id, self.principal)
+        return self._follow(call, request, lambda call: self._shaped(profile, request.method, work(call)))
+
+    async def _answer_directly(
+        self, request: Request, params: Any, current: Current, work: Callable[[Delivery], Coroutine[Any, Any, Result]]
+    ) -> Any:
+        revision = current.profile.revision
         direct = Direct(self.connection, request.id)
-
-        async def work(delivery: Delivery) -> Result:
-            return await answer(self, params, Context(self, current, delivery))
-
-        def shaped(result: Result) -> Any:
-            return shape(profile.revision, request.method, result, self.server.about)
-
-        async def kept(delivery: KeptCall) -> Any:
-            return shaped(await work(delivery))
-
-        terms = self._terms(params, profile)
-        if terms is not None:
-            return await self._keep(request, *terms, kept)
         try:
-            if profile.revision.questions == "returned" and isinstance(params, Retryable) and self._may_ask(params):
-                return shaped(await self._round(request, params).round(direct, current, work, params.input_responses))
-            return shaped(await work(direct))
+            if revision.questions == "returned" and isinstance(params, Retryable) and self._may_ask(params):
+                working = self._round(request, params).round(direct, current, work, params.input_responses)
+            else:
+                working = work(direct)
+            return shape(revision, request.method, await working, self.server.about)
         finally:
             direct.end()
+
+    async def _shaped(self, profile: Profile, method: str, working: Coroutine[Any, Any, Result]) -> Any:
+        return shape(profile.revision, method, await working, self.server.about)
 
     def _check_headers(self, request: Request) -> None:
         """Where a transport has headers, they must say what the body says (-32020)."""
@@ -202,13 +209,6 @@ class ServerSession:
             getattr(profile.client, RESUMING[method].capability) is not None
         )
 
-    async def _keep(self, request: Request, dialect: Dialect, terms: ResumeTerms, work: Work[KeptCall]) -> Any:
-        call = self.server.kept.open(dialect, request.id, terms, self.principal)
-        announced = dialect.announce(call.policy)
-        await self.connection.notify(announced.method, announced.params, about=request.id)
-        call.start(work)
-        return await self._follow(call, request)
-
     async def _resume(self, request: Request, dialect: Dialect) -> Any:
         """Go on with a kept call, or tell how it stands."""
         name, token = dialect.key(request.params)
@@ -220,11 +220,23 @@ class ServerSession:
         audit.info("%r is resumed", call)
         return await self._follow(call, request)
 
-    async def _follow(self, call: KeptCall, request: Request) -> Any:
-        """What the call says from here on, in the way of the request that asks for it."""
-        _, after = read_mark(request.params)
+    async def _follow(self, call: KeptCall, request: Request, work: Work[KeptCall] | None = None) -> Any:
+        """What the call says from here on, in the way of the request that asks for it. With `work` it only begins."""
+        ending, original = call.dialect.end(call.policy), call.policy.request_id
         try:
-            return await self._ended(call, request, call.follow(self.connection, request.id, after))
+            if work is not None:
+                await self._announce(call, request)
+                call.start(work)
+                work = None  # while many calls wait, each keeps only what it still needs
+            outcome = await call.follow(self.connection, request.id, read_mark(request.params)[1])
+            if ending is None:
+                return outcome
+            return await self._end(Response(original, outcome, last=False), ending, request)
+        except ProtocolError as error:
+            if ending is None:
+                raise
+            refusal = ErrorResponse(original, error.code, error.message, error.data, last=False)
+            return await self._end(refusal, ending, request)
         except (Superseded, ConnectionLost):
             return NO_ANSWER
         except asyncio.CancelledError:
@@ -232,18 +244,22 @@ class ServerSession:
                 call.cancel()
             raise
 
-    async def _ended(self, call: KeptCall, request: Request, outcome: Awaitable[Any]) -> Any:
-        """The answer to a request that followed a call. Where the draft has a word for the end, the call's own response
-        and that word come first (ST-2, ST-6, ST-9)."""
-        ending, original = call.dialect.end(call.policy), call.policy.request_id
-        if ending is None:
-            return await outcome
+    async def _announce(self, call: KeptCall, request: Request) -> None:
+        announced = call.dialect.announce(call.policy)
         try:
-            reply: Response | ErrorResponse = Response(original, await outcome, last=False)
-        except ProtocolError as error:
-            reply = ErrorResponse(original, error.code, error.message, error.data, last=False)
-        await self.connection.reply(reply, about=request.id)
-        await self.connection.notify(ending.method, ending.params, about=request.id)
+            await self.connection.notify(announced.method, announced.params, about=request.id)
+        except ConnectionLost:
+            call.end()  # nobody will ever know how to resume it
+            raise
+
+    async def _end(self, reply: Response | ErrorResponse, ending: Notification, request: Request) -> Any:
+        """Where the draft has a word for the end, the call's own response and that word come before the answer to a
+        request that followed it (ST-2, ST-6, ST-9)."""
+        try:
+            await self.connection.reply(reply, about=request.id)
+            await self.connection.notify(ending.method, ending.params, about=request.id)
+        except ConnectionLost:
+            return NO_ANSWER
         return NO_ANSWER if request.method not in RESUMING else Result()
 
     async def _resume_unasked(self, notification: Notification, profile: Profile) -> None:

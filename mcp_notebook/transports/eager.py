@@ -40,6 +40,8 @@ def begin(work: Coroutine[Any, Any, None], loop: asyncio.AbstractEventLoop) -> a
 class _Begun(Coroutine[Any, Any, None]):
     """A coroutine that takes its first step before its task does. The first step of the task tells what came of it."""
 
+    __slots__ = ("_coroutine", "_error", "_waits_for", "over")
+
     def __init__(self, coroutine: Coroutine[Any, Any, None]) -> None:
         self._coroutine = coroutine
         self._waits_for: Any = None

@@ -96,7 +96,7 @@ class KeptCalls:
     _calls: dict[bytes, KeptCall] = field(default_factory=dict)
     _expiry: Expiry | None = None
 
-    def open(self, dialect: Dialect, id: RequestId, terms: ResumeTerms, principal: str | None) -> KeptCall:
+    def open(self, dialect: Dialect, terms: ResumeTerms, id: RequestId, principal: str | None) -> KeptCall:
         """A new call, with a token of its own.
 
         Raises:
