@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         SchemaError,
         ServerExited,
         SessionExpired,
+        TakenOver,
         ToolError,
         UnsupportedFeature,
     )
@@ -64,6 +65,7 @@ __all__ = [
     "Server",
     "ServerExited",
     "SessionExpired",
+    "TakenOver",
     "ToolError",
     "ToolResult",
     "UnsupportedFeature",

@@ -10,7 +10,8 @@ MCPError
 │   ├── OutcomeUnknown         it ended while a call ran; nobody can know whether the call was carried out
 │   ├── ResumeRefused          the server no longer has the call that was to be resumed
 │   ├── ServerExited           the server's process ended: .exit_status, .stderr
-│   └── SessionExpired         the server at a URL has forgotten the session
+│   ├── SessionExpired         the server at a URL has forgotten the session
+│   └── TakenOver              another client has the server now, which runs on
 ├── HTTPError                the server at a URL answered with an HTTP error: .status
 ├── RequestTimeout           a time limit was reached (also a TimeoutError): .seconds
 ├── CallCancelled            the call was cancelled, by whom and why: .reason
@@ -43,6 +44,7 @@ __all__ = [
     "SchemaError",
     "ServerExited",
     "SessionExpired",
+    "TakenOver",
     "ToolError",
     "UnsupportedFeature",
 ]
@@ -130,6 +132,10 @@ class ServerExited(ConnectionLost):
 
 class SessionExpired(ConnectionLost):
     """The server at a URL has forgotten the session; a new one has to be opened."""
+
+
+class TakenOver(ConnectionLost):
+    """Another client has taken over the server, which runs on behind a relay. Nobody takes it back unasked."""
 
 
 class HTTPError(MCPError):

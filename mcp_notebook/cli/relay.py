@@ -12,6 +12,7 @@ from typing import Any
 from ..errors import MCPError
 from ..limits import DEFAULT_LIMITS
 from ..transports.command import Command
+from ..transports.relay import PREFIX
 from ..visible import visible
 
 __all__ = ["add_arguments", "run"]
@@ -93,7 +94,7 @@ def _say_stopped(name: str, stopped: bool) -> int:
 
 
 def _complain(text: str, status: int = 1) -> int:
-    print(f"relay: {text}", file=sys.stderr)
+    print(f"{PREFIX}{text}", file=sys.stderr)
     return status
 
 

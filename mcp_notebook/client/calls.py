@@ -56,6 +56,8 @@ class CallHandle:
     request_id: RequestId | None = None
     dialect: Dialect | None = None
     policy: ResumePolicy | None = None
+    process: str | None = None
+    """Behind a relay, the server's process that works on it, and will answer whoever is connected then."""
     last_number = 0
     """The number of the last message that arrived, where the server numbers them."""
     heard = 0
@@ -157,13 +159,12 @@ class CallHandle:
         Raises:
             UnsupportedFeature: it cannot be resumed: the server did not announce that, or there is nothing to resume.
         """
-        if self.policy is None or self._maker is None or self._state not in (CallState.DROPPED, CallState.UNKNOWN):
-            why = "the server did not announce that" if self.policy is None else f"it is {self._state.value}"
-            raise UnsupportedFeature(f"The call {self.id} of {self.tool!r} cannot be resumed: {why}.")
+        if self._maker is None or not self.outlives_its_connection:
+            raise UnsupportedFeature(f"The call {self.id} of {self.tool!r} cannot be resumed: {self._why_not()}.")
         if self._begun().done():
             self._ended = None
             error = ConnectionLost("It was dropped.")
-            going_on = go_on(self, self._maker.attached, None, error, self._timeout)
+            going_on = go_on(self, self._maker.attached, self._maker.known_tool(self.tool), error, self._timeout)
             self._future = self._home.submit(self._ended_by(self._maker, going_on))
         else:
             self._home.loop.call_soon_threadsafe(self._hurry)
@@ -269,6 +270,18 @@ class CallHandle:
         """The server announced that it can be resumed."""
         self.dialect, self.policy = dialect, policy
 
+    @property
+    def outlives_its_connection(self) -> bool:
+        """Whether one can go on with it on another connection."""
+        if self._state.terminal and self._state is not CallState.UNKNOWN:
+            return False
+        return self.policy is not None or self.process is not None
+
+    def begin_anew(self) -> None:
+        """What it came to is gone with the process that it ran in."""
+        self.dialect = self.policy = self.process = None
+        self.last_number = 0
+
     def lasts(self) -> bool:
         """Whether it goes on there when nobody waits for it here (RR-3)."""
         return self.policy is not None
@@ -340,6 +353,11 @@ class CallHandle:
         self._say("answer", answer)
 
     # Within
+
+    def _why_not(self) -> str:
+        if self._state.terminal and self._state is not CallState.UNKNOWN:
+            return f"it is {self._state.value}"
+        return "the server does not keep calls whose connection is lost"
 
     def _begun(self) -> Future[ToolResult]:
         assert self._future is not None, "a handle is given out once its call has begun"

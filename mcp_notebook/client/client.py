@@ -6,13 +6,22 @@ import asyncio
 import dataclasses
 import functools
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pydantic import ValidationError
 
-from ..errors import ConnectionLost, ConsentDenied, InvalidResult, MCPError, SchemaError, UnsupportedFeature
+from ..errors import (
+    ConnectionLost,
+    ConsentDenied,
+    InvalidResult,
+    MCPError,
+    SchemaError,
+    ServerExited,
+    TakenOver,
+    UnsupportedFeature,
+)
 from ..home import Home, is_interactive
 from ..jsonrpc import Notification, much_data
 from ..limits import DEFAULT_LIMITS, Limits
@@ -106,6 +115,8 @@ class Client:
         self._found: Revision | None = None
         self._tools: dict[str, Tool] | None = None
         self._attaching = asyncio.Lock()
+        self._left: Sequence[CallHandle] = ()
+        """Calls of the connection before this one."""
         self._headers: dict[str, Annotated] = {}
         self._validators: dict[str, Validator] = {}
         self._listeners = [options.on_notification] if options.on_notification is not None else []
@@ -373,11 +384,16 @@ class Client:
             ConnectionLost: there is none, and none can be made: the server went with it.
             ConnectError: none could be made now.
         """
-        if self._state == "lost" and self.destination.lasts:
+        if self._may_come_back():
             async with self._attaching:
-                if self._state == "lost":
+                if self._may_come_back():
                     await self._reopen()
         return self.session
+
+    def _may_come_back(self) -> bool:
+        """Whether the connection was lost, and what it led to is still there, for us."""
+        ended = isinstance(self.error, (ServerExited, TakenOver))
+        return self._state == "lost" and self.destination.lasts and not ended
 
     async def _reopen(self) -> None:
         """Make the lost connection anew; where that fails, it is still lost, and may come back later."""
@@ -432,6 +448,7 @@ class Client:
         session = ClientSession(
             channel,
             options.answering,
+            left=self._left,
             limits=limits,
             on_notification=self._told,
             on_end=self._ended,
@@ -464,6 +481,7 @@ class Client:
         session, self._session = self._session, None
         if session is not None:
             await session.close()
+            self._left = session.left
         self._state = "closed"
 
     def _annotated(self, tools: list[Tool]) -> dict[str, Annotated]:
@@ -489,6 +507,8 @@ class Client:
         tell(self._listeners, notification)
 
     def _ended(self, error: MCPError | None) -> None:
+        if self._session is not None:
+            self._left = self._session.left
         if error is not None and self._state == "connected":
             self.error, self._state = error, "lost"
 

@@ -2,7 +2,8 @@
 
 Where the server announced that a call can be resumed, it is, with growing pauses and within bounds. Where it did not,
 nobody can know whether the call was carried out: one that is safe to repeat (`readOnlyHint`, `idempotentHint`) is sent
-again, and of any other the outcome is unknown, which is said.
+again, and of any other the outcome is unknown, which is said. Behind a relay the server works on, and its answer comes
+on the next connection, as long as the same process answers there.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from ..errors import (
     ProtocolError,
     RequestTimeout,
     ResumeRefused,
+    ServerExited,
     SessionExpired,
+    TakenOver,
 )
 from ..jsonrpc import INVALID_PARAMS
 from ..protocol.calls import Occurrence
@@ -63,16 +66,15 @@ async def go_on(call: CallHandle, attach: Attach, tool: Tool | None, error: MCPE
         OutcomeUnknown: it cannot be resumed, and must not be repeated.
         MCPError: the last thing that was tried failed.
     """
-    if call.policy is None and not safe_to_repeat(tool):
-        call.moved(Occurrence.LOSE)
-        raise OutcomeUnknown(
-            f"The connection was lost while {call.tool!r} ran, and this server cannot resume it: whether it was "
-            f"carried out is unknown. Call it again only if that does no harm. ({error})"
-        ) from error
+    if isinstance(error, ServerExited):
+        raise _ended(call, tool, error) from error
+    if not (call.outlives_its_connection or safe_to_repeat(tool)):
+        what = f"The connection was lost while {call.tool!r} ran, and this server cannot resume it"
+        raise _lost(call, what, tool, error) from error
     try:
-        return await _tried(call, attach, error, timeout)
+        return await _tried(call, attach, tool, error, timeout)
     except asyncio.CancelledError:
-        if call.policy is not None:
+        if call.outlives_its_connection:
             await _cancel_there(call, attach)
         raise
 
@@ -83,9 +85,39 @@ def safe_to_repeat(tool: Tool | None) -> bool:
     return hints is not None and bool(hints.read_only_hint or hints.idempotent_hint)
 
 
-async def _tried(call: CallHandle, attach: Attach, error: MCPError, timeout: float | None) -> Any:
+def _lost(call: CallHandle, what: str, tool: Tool | None, error: MCPError | None = None) -> OutcomeUnknown:
+    """Nobody can know what became of a call, and it was not sent again: that might do it twice."""
+    call.moved(Occurrence.LOSE)
+    harmless = "Calling it again does no harm, as the server says of it"
+    again = harmless if safe_to_repeat(tool) else "Call it again only if that does no harm"
+    why = "" if error is None else f" ({error})"
+    return OutcomeUnknown(f"{what}: whether it was carried out is unknown. {again}.{why}")
+
+
+def _ended(call: CallHandle, tool: Tool | None, error: MCPError | None = None) -> OutcomeUnknown:
+    """What ran there has ended with the server's process; nothing is left to go on with."""
+    call.begin_anew()
+    return _lost(call, f"The server ended while {call.tool!r} ran", tool, error)
+
+
+def _given_up(call: CallHandle, error: MCPError) -> OutcomeUnknown:
+    """A person may go on with it later."""
+    call.moved(Occurrence.LOSE)
+    again = f"%mcp resume {call.id}, or handle.resume(), tries again."
+    if isinstance(error, TakenOver):
+        return OutcomeUnknown(
+            f"Another client took the server over while {call.tool!r} ran. It goes on there. To hear what comes of it, "
+            f"connect again, which takes the server back; then {again}"
+        )
+    return OutcomeUnknown(
+        f"{call.tool!r} was resumed {call.limits.resumes} times without hearing anything (Limits.resumes). It may "
+        f"still run there: {again}"
+    )
+
+
+async def _tried(call: CallHandle, attach: Attach, tool: Tool | None, error: MCPError, timeout: float | None) -> Any:
     failures, pause = 0, FIRST_PAUSE
-    while failures < call.limits.resumes:
+    while failures < call.limits.resumes and not isinstance(error, TakenOver):
         heard = call.heard
         call.dropped(error)
         least = call.policy.min_wait if call.policy is not None else 0
@@ -94,8 +126,18 @@ async def _tried(call: CallHandle, attach: Attach, error: MCPError, timeout: flo
         call.moved(Occurrence.RESUME)
         try:
             session = await attach()
+            if call.process not in (None, session.process):
+                if not safe_to_repeat(tool):
+                    raise _ended(call, tool)
+                call.begin_anew()
             return await _once_more(call, session, timeout)
+        except OutcomeUnknown:
+            raise
         except DROPS as again:
+            if isinstance(again, RequestTimeout) and call.policy is None:
+                raise  # the server was told to stop
+            if isinstance(again, ServerExited):
+                raise _ended(call, tool, again) from again
             error = again
         except ProtocolError as refusal:
             if call.policy is None or refusal.code != INVALID_PARAMS or call.heard > heard:
@@ -103,16 +145,12 @@ async def _tried(call: CallHandle, attach: Attach, error: MCPError, timeout: flo
             call.moved(Occurrence.EXPIRE)
             raise ResumeRefused(f"The server no longer has this call of {call.tool!r}: {refusal.message}") from refusal
         failures, pause = (0, FIRST_PAUSE) if call.heard > heard else (failures + 1, min(pause * 2, LONGEST_PAUSE))
-    call.moved(Occurrence.LOSE)
-    raise OutcomeUnknown(
-        f"{call.tool!r} was resumed {failures} times without hearing anything (Limits.resumes). It may still run "
-        f"there: %mcp resume {call.id}, or handle.resume(), tries again."
-    ) from error
+    raise _given_up(call, error) from error
 
 
 async def _once_more(call: CallHandle, session: ClientSession, timeout: float | None) -> Any:
     if call.policy is None:
-        return await session.call(call, timeout, None)
+        return await session.call(call, timeout, None, sent=call.process is not None)
     agreed = session.profile
     try:
         return await session.resume(call, timeout)

@@ -6,7 +6,7 @@ import asyncio
 import functools
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from ..errors import InvalidResult, MCPError, ProtocolError, SessionExpired, UnsupportedFeature
 from ..jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, Notification, Request, RequestId
 from ..limits import Limits
+from ..protocol.calls import CallState
 from ..protocol.extensions import RESUMING as DIALECTS
 from ..protocol.metadata import LOG_LEVEL, written
 from ..protocol.negotiation import HEADER_MISMATCH
@@ -21,6 +22,7 @@ from ..protocol.resuming import WorkStatus, mark, read_mark
 from ..protocol.revision import Profile, Revision
 from ..transports.base import Channel
 from ..transports.connection import Connection, OnProgress
+from ..transports.relay import ATTACHED
 from ..types import (
     Implementation,
     InputRequest,
@@ -44,6 +46,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger("mcp_notebook.client")
 LOG_LINES = 1000
 """How many of a server's log lines a client remembers."""
+LEFT = 1000
+"""How many calls of lost connections a client remembers, to go on with them."""
 RETRYABLE = frozenset({"tools/call", "prompts/get", "resources/read"})
 """The methods whose first answer may be a question (basic/patterns/mrtr)."""
 
@@ -59,6 +63,7 @@ class ClientSession:
     Args:
         channel: the way to the server.
         answering: what answers its questions.
+        left: calls that were under way on the connection before this one.
         limits: the bounds to keep.
         on_notification: told of every notification that is no progress.
         on_end: told when the connection ends.
@@ -72,6 +77,7 @@ class ClientSession:
         channel: Channel,
         answering: Answering,
         *,
+        left: Iterable[CallHandle] = (),
         limits: Limits,
         on_notification: Callable[[Notification], None],
         on_end: Callable[[MCPError | None], None],
@@ -80,6 +86,10 @@ class ClientSession:
     ) -> None:
         self.connection = Connection(channel, self, limits=limits, questions_stop_the_clock=True)
         self.calls: set[CallHandle] = set()
+        self.process: str | None = None
+        """Behind a relay, which process the server is: another for each."""
+        self.left = [call for call in left if call.outlives_its_connection]
+        """What was under way when the connection ended, or before it began."""
         self.log: deque[LogMessage] = deque(maxlen=LOG_LINES)
         self.faults: deque[str] = deque(maxlen=100)
         self.tool_result = validate
@@ -108,6 +118,9 @@ class ClientSession:
             ConnectionLost: it ended meanwhile.
         """
         capabilities = self._answering.capabilities()
+        for call in self.left:  # a relay delivers what it kept before anything is asked
+            if call.process is not None and call.request_id is not None:
+                self.connection.adopt(Request(call.request_id, "tools/call"))
         await self.connection.open()
         self._profile = profile = await Opening(self.connection, capabilities, info, self._limits).agree(revision)
         if profile.revision.era == "modern":
@@ -131,6 +144,7 @@ class ClientSession:
         on_progress: OnProgress | None,
         call: CallHandle | None = None,
         cached: bool = True,
+        sent: bool = False,
     ) -> Any:
         """Ask, answer what the server wants to know first, and give the complete result as JSON data.
 
@@ -142,6 +156,7 @@ class ClientSession:
             on_progress: told of progress.
             call: the call that questions belong to.
             cached: whether a result that the server let us keep will do.
+            sent: whether the request was sent before, on another connection to the same process.
 
         Raises:
             MCPError: as `Connection.request`; InvalidResult also where the server asks without end.
@@ -152,9 +167,12 @@ class ClientSession:
             kept = self._cache.get(method, params)
             if kept is not None:
                 return kept
-        sent, age = params, self._cache.age
+        asked, age = params, self._cache.age
         for number in range(self._limits.rounds):
-            raw = await self._once(method, sent, timeout=timeout, total=total, on_progress=on_progress, call=call)
+            raw = await self._once(
+                method, asked, timeout=timeout, total=total, on_progress=on_progress, call=call, sent=sent
+            )
+            sent = False
             typed = isinstance(raw, dict) and len(revision.result_types) > 1
             kind = raw.get("resultType", "complete") if typed else "complete"
             if kind == "complete":
@@ -163,13 +181,15 @@ class ClientSession:
                 return raw
             if kind not in [*revision.result_types] or method not in RETRYABLE:
                 raise InvalidResult(f"The server answered {method!r} with a result of type {str(kind)[:80]!r}.")
-            sent = await self._supplied(params, raw, number, call)
+            if call is not None:
+                call.process = None  # nothing works on it now
+            asked = await self._supplied(params, raw, number, call)
         raise InvalidResult(
             f"The server asked {self._limits.rounds} times for more and gave no result (Limits.rounds)."
         )
 
-    async def call(self, call: CallHandle, timeout: float | None, total: float | None) -> Any:
-        """Make a call of a tool."""
+    async def call(self, call: CallHandle, timeout: float | None, total: float | None, *, sent: bool = False) -> Any:
+        """Make a call of a tool. With `sent` it runs there already, and is only waited for."""
         self.calls.add(call)
         try:
             return await self.request(
@@ -179,6 +199,7 @@ class ClientSession:
                 total=total,
                 on_progress=call.progressed,
                 call=call,
+                sent=sent,
             )
         finally:
             self.calls.discard(call)
@@ -216,6 +237,11 @@ class ClientSession:
 
     async def cancel_resumed(self, call: CallHandle) -> None:
         """Resume a call, and cancel it at once."""
+        if call.policy is None:
+            if call.process == self.process:
+                params = {"requestId": call.request_id, "reason": "no longer wanted"}
+                await self.connection.notify("notifications/cancelled", params)
+            return
         resumed = asyncio.ensure_future(self.resume(call, None))
         await asyncio.sleep(0)  # it is on its way before its cancellation is
         resumed.cancel()
@@ -242,6 +268,7 @@ class ClientSession:
         total: float | None,
         on_progress: OnProgress | None,
         call: CallHandle | None,
+        sent: bool,
     ) -> Any:
         """One request; sent a second time where the server has forgotten the session, or wants other headers. In both
         cases it said so before it did anything."""
@@ -255,7 +282,11 @@ class ClientSession:
             on_sent=call.sent if call is not None else None,
             lasts=call.lasts if call is not None else None,
             on_moved=call.way_moved if call is not None else None,
+            id=call.request_id if call is not None and sent else None,
+            sent=sent,
         )
+        if call is not None:
+            call.process = self.process
         agreed = self.profile
         headers = self._tool_headers if method == "tools/call" and agreed.revision.headers else None
         try:
@@ -308,6 +339,8 @@ class ClientSession:
                 self._logged(notification)
             case "notifications/subscriptions/acknowledged":
                 self._listening.told(notification)
+            case _ if notification.method == ATTACHED and self._profile is None:
+                self.process = str((notification.params or {}).get("server"))
             case method if method in ANNOUNCED:
                 self._announced(notification)
         self._on_notification(notification)
@@ -318,6 +351,10 @@ class ClientSession:
 
     def on_disconnected(self, error: MCPError | None) -> None:
         self._listening.close()
+        for call in self.calls:
+            if call.status is CallState.INPUT_REQUIRED:
+                call.process = None  # whoever is connected next does not hear its question
+        self.left = [call for call in {*self.left, *self.calls} if call.outlives_its_connection][-LEFT:]
         self._on_end(error)
 
     # Within

@@ -19,6 +19,7 @@ from ..transports.base import Channel, Receiver
 from ..transports.command import Command
 from ..transports.http.options import HttpOptions
 from ..transports.memory import memory_pair
+from ..transports.relay import behind, is_relay
 from ..types.problems import first_problem
 
 
@@ -66,7 +67,7 @@ class Destination:
     @property
     def lasts(self) -> bool:
         """Whether what is there outlives a connection to it, so that one can connect anew and find it as it was."""
-        return self.command is None
+        return self.command is None or is_relay(self.command)
 
     @property
     def has_headers(self) -> bool:
@@ -113,7 +114,7 @@ def destination(
         command = replace(
             command, env={**command.env, **(env or {})}, cwd=command.cwd if cwd is None else os.fspath(cwd)
         )
-    return Destination(_name_of(command), command=command)
+    return Destination(_name_of(behind(command)), command=command)
 
 
 def _of_url(url: str, http: HttpOptions | None) -> Destination:

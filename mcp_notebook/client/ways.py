@@ -12,6 +12,7 @@ from ..protocol.revisions import LATEST_HANDSHAKE, LATEST_MODERN
 from ..transports.base import Channel
 from ..transports.command import Command
 from ..transports.http.options import HttpOptions
+from ..transports.relay import is_relay
 from .targets import Destination, InProcess, Serves
 
 OLD_STATUSES = frozenset({400, 404, 405})
@@ -44,10 +45,13 @@ def ways_to(destination: Destination, found: Revision | None) -> list[Way]:
 
 
 def _to_command(command: Command) -> list[Way]:
+    from ..transports.relay.channel import RelayChannel
     from ..transports.stdio import StdioChannel
 
+    kind = RelayChannel if is_relay(command) else StdioChannel
+
     def channel(limits: Limits) -> Channel:
-        return StdioChannel(command, limits=limits)
+        return kind(command, limits=limits)
 
     return [Way(channel), Way(channel, _died_of_the_probe, LATEST_HANDSHAKE)]
 

@@ -115,6 +115,7 @@ class Connection:
         self._patient = questions_stop_the_clock
         self._handler = handler
         self._peer = Peer()
+        self._adopted: dict[RequestId, Outgoing] = {}
         self._background: set[asyncio.Task[Any]] = set()
         self._timer: asyncio.TimerHandle | None = None
         """When to look for requests that have waited too long: not after the first of them is due."""
@@ -156,6 +157,7 @@ class Connection:
         headers: Mapping[str, str] | None = None,
         about: RequestId | None = None,
         id: RequestId | None = None,
+        sent: bool = False,
         lasts: Callable[[], bool] | None = None,
         on_moved: OnMoved | None = None,
     ) -> Any:
@@ -171,6 +173,7 @@ class Connection:
             headers: what a transport with headers should say beside the message.
             about: the other side's request that this one belongs to.
             id: the id of a request that is gone on with; by default it is new.
+            sent: whether the other side has it already, from another connection, so that only the answer is awaited.
             lasts: whether the request goes on when a time limit ends the wait for it, so that nothing is cancelled.
             on_moved: as `Receiver.moved`.
 
@@ -184,17 +187,23 @@ class Connection:
         """
         if self._ended:
             raise self._loss()
-        outgoing = self._peer.open(method, params, progress=on_progress is not None and id is None, id=id)
+        if sent and id is not None:
+            outgoing = self.adopt(Request(id, method, params))
+            del self._adopted[id]
+        else:
+            outgoing = self._peer.open(method, params, progress=on_progress is not None and id is None, id=id)
         now = self._loop.time()
-        waiting = outgoing.state = _Waiting(self._loop.create_future(), timeout, total, now, now, on_progress, lasts)
+        future = outgoing.state.future if sent else self._loop.create_future()
+        waiting = outgoing.state = _Waiting(future, timeout, total, now, now, on_progress, lasts)
         waiting.on_moved = on_moved
         self._look_again(waiting.due())
         outgoing.request.headers = headers
-        if on_sent is not None:
+        if on_sent is not None and not sent:
             on_sent(outgoing.id)
         try:
             waiting.sender = asyncio.current_task(self._loop)
-            await self.channel.send(outgoing.request, about=about)
+            if not sent:
+                await self.channel.send(outgoing.request, about=about)
             waiting.sender = None
             return await waiting.future
         except asyncio.CancelledError:
@@ -204,8 +213,18 @@ class Connection:
             raise
         finally:
             self._peer.abandon(outgoing)
-            if waiting.future.done() and not waiting.future.cancelled():
-                waiting.future.exception()  # it was told, or is overtaken by the error that is
+            if waiting.future.done():
+                _seen(waiting.future)  # it was told, or is overtaken by the error that is
+
+    def adopt(self, request: Request) -> Outgoing:
+        """Expect the answer to a request that was sent on another connection, from now on: it may come before `request`
+        (with `sent`) waits for it."""
+        outgoing = self._adopted.get(request.id)
+        if outgoing is None:
+            outgoing = self._adopted[request.id] = self._peer.adopt(request)
+            outgoing.state = _Waiting(asyncio.get_running_loop().create_future(), None, None, 0.0, 0.0, None)
+            outgoing.state.future.add_done_callback(_seen)
+        return outgoing
 
     def expect(self, request: Request, on_progress: OnProgress | None) -> asyncio.Future[Any]:
         """The future of the answer to a request that was sent before, on another connection."""
@@ -472,6 +491,12 @@ def _being_cancelled() -> bool:
     """Whether somebody cancels the task that runs, rather than something within it having been cancelled."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
+
+
+def _seen(future: asyncio.Future[Any]) -> None:
+    """Whoever made a future need not look at its error."""
+    if not future.cancelled():
+        future.exception()
 
 
 def _settle(outgoing: Outgoing, result: Any) -> None:

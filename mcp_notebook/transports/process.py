@@ -17,7 +17,7 @@ from .pipes import PipeWriter
 from .process_tree import TREE, ending_in_words
 from .program import find_program, why_not
 
-__all__ = ["Child"]
+__all__ = ["Child", "last_words"]
 
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
 _NAMES = {_STDIN: "stdin", _STDOUT: "stdout"}
@@ -123,14 +123,7 @@ class Child(asyncio.SubprocessProtocol):
             text += f" but has closed its {' and '.join(closed)}"
         if cut_off:
             text += " in the middle of a message"
-        lines = [line for line in self.stderr.splitlines() if line.strip()][-_QUOTED_LINES:]
-        if lines:
-            text += ". The end of its stderr:" + "".join(
-                f"\n  {excerpt(line.expandtabs(4).rstrip())}" for line in lines
-            )
-        else:
-            text += ". It wrote nothing to stderr; run the command in a terminal to see more."
-        return ServerExited(text, exit_status=self.exit_status, stderr=self.stderr)
+        return ServerExited(f"{text}. {last_words(self.stderr)}", exit_status=self.exit_status, stderr=self.stderr)
 
     # What the event loop tells us.
 
@@ -200,3 +193,11 @@ class Child(asyncio.SubprocessProtocol):
             await asyncio.sleep(pause)
             pause = min(2 * pause, 0.05)
         return True
+
+
+def last_words(stderr: str) -> str:
+    """The last lines of what a process wrote to stderr, in a sentence."""
+    lines = [line for line in stderr.splitlines() if line.strip()][-_QUOTED_LINES:]
+    if not lines:
+        return "It wrote nothing to stderr; run the command in a terminal to see more."
+    return "The end of its stderr:" + "".join(f"\n  {excerpt(line.expandtabs(4).rstrip())}" for line in lines)

@@ -83,8 +83,11 @@ class StdioChannel:
 
     def _lost(self) -> None:
         if self._ending is None and self._child is not None:
-            cut_off = self._reader.finish()
-            self._end(self._child.loss(cut_off=cut_off))
+            self._end(self._why_lost(self._child, self._reader.finish()))
+
+    def _why_lost(self, child: Child, cut_off: bool) -> MCPError:
+        """The error for a child that was lost, perhaps in the middle of a message."""
+        return child.loss(cut_off=cut_off)
 
     def _end(self, loss: MCPError | None) -> None:
         if self._ending is None and self._child is not None and self._child.pid is not None:
@@ -95,5 +98,5 @@ class StdioChannel:
 
     def _not_open(self) -> MCPError:
         if self._loss is not None and self._child is not None:
-            return self._child.loss()
+            return self._why_lost(self._child, False)
         return ConnectionLost("This connection is not open: it was closed, or never opened. Connect again.")

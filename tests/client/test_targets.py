@@ -11,6 +11,7 @@ import pytest
 from mcp_notebook import Command, ConnectError, Server, connect
 from mcp_notebook.client.targets import Destination, destination, expand
 from mcp_notebook.transports.http.options import HttpOptions
+from mcp_notebook.transports.relay import relayed
 
 BASE = {"command": "prog"}
 
@@ -198,3 +199,10 @@ def test_a_command_is_called_by_what_says_most_about_it(args: list[str], name: s
 def test_a_name_can_be_given() -> None:
     assert isinstance(destination(["prog"]), Destination)
     assert "await" in repr(connect(["prog"], name="mine"))
+
+
+def test_a_relay_is_called_by_the_command_behind_it_and_outlives_a_connection() -> None:
+    there = destination(relayed(Command(["npx", "-y", "@scope/server-files", "--", "x"]), name="mine"))
+    assert there.name == "files"
+    assert there.lasts
+    assert not destination(["npx", "-y", "@scope/server-files"]).lasts

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 
 from ..command import Command
 
-__all__ = ["ATTACHED", "TAKEN_OVER", "is_relay", "relayed"]
+__all__ = ["ATTACHED", "TAKEN_OVER", "behind", "is_relay", "relayed"]
 
 ATTACHED = "notifications/mcp-notebook/attached"
 """What a front started with `--announce` says first: `{"server": …, "attachment": …}`. The server's name is random, and
@@ -30,6 +30,14 @@ counted from 1."""
 
 TAKEN_OVER = 75
 """The exit status of a front whose place another has taken. Its client should not come back by itself."""
+
+PREFIX = "relay: "
+"""How the last line begins that a front writes to stderr: why it ends. One that ends without was cut off."""
+
+OVERTAKEN = "another client has taken this one's place, and has the server now."
+SERVER_ENDED = "the server's process"
+KEEPER_ENDED = "the process that keeps the server has ended, and the server with it."
+"""What such a line says, or begins with, so that a client can tell these apart: a server may end with any status."""
 
 _RELAY = ("-m", "mcp_notebook", "relay")
 
@@ -55,6 +63,14 @@ def relayed(command: Command, *, name: str | None = None, keep: float | None = N
 def is_relay(command: Command) -> bool:
     """Whether a command starts a relay, so that the server may still run when it is started again."""
     return _begins(_behind_options(command.args[1:]), _RELAY)
+
+
+def behind(command: Command) -> Command:
+    """The command that a relay runs; of one that is no relay, itself."""
+    args = list(command.args)
+    if not is_relay(command) or "--" not in args[:-1]:
+        return command
+    return Command(args[args.index("--") + 1 :], command.env, command.cwd)
 
 
 def _behind_options(words: Sequence[str]) -> Sequence[str]:

@@ -20,6 +20,7 @@ import time
 from collections.abc import Iterable, Iterator
 
 from ...limits import Limits
+from . import KEEPER_ENDED, PREFIX
 from .frames import Frame, FrameReader, Kind, data_frames, number_frame, number_in
 
 __all__ = ["Front"]
@@ -112,7 +113,7 @@ class Front:
         """Whether the client has gone, or has been given all, and the end."""
         if self._status is None and self._ending is not None and not self._to_stdout:
             self._status, text = self._ending
-            self._to_stderr += f"relay: {text}\n".encode()
+            self._to_stderr += f"{PREFIX}{text}\n".encode()
         return self._status is not None
 
     def _wait(self, wakeup: int) -> dict[int, int]:
@@ -145,7 +146,7 @@ class Front:
             self._take(one)
         if not data:
             self._keeper_lives = False
-            self._ending = self._ending or (1, "the process that keeps the server has ended, and the server with it.")
+            self._ending = self._ending or (1, KEEPER_ENDED)
 
     def _take(self, one: Frame) -> None:
         kind, payload = one

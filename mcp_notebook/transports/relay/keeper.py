@@ -19,7 +19,7 @@ from ...limits import Limits
 from ..command import Command
 from ..lines import LineBuffer
 from ..process_tree import ending_in_words
-from . import TAKEN_OVER
+from . import OVERTAKEN, SERVER_ENDED, TAKEN_OVER
 from .backlog import Backlog
 from .frames import VERSION, FrameReader, Kind, data_frames, json_frame, number_frame, number_in
 from .place import Place, is_own
@@ -147,7 +147,7 @@ class Keeper:
 
     async def _vacate(self, old: Visitor) -> None:
         """Have whoever is attached leave; in good order, so that what its client has sent and read is known."""
-        old.end(TAKEN_OVER, "another client has taken this one's place, and has the server now.", drop=True)
+        old.end(TAKEN_OVER, OVERTAKEN, drop=True)
         try:
             await asyncio.wait_for(old.closed.wait(), self.limits.linger)
         except TimeoutError:
@@ -270,7 +270,7 @@ class Keeper:
         if size:
             self._backlog.add(self._whole(rest, size)[:-1])
         status = server.exit_status or 0
-        text = f"the server's process (pid {server.pid}) {ending_in_words(server.exit_status)}."
+        text = f"{SERVER_ENDED} (pid {server.pid}) {ending_in_words(server.exit_status)}."
         self._end = (128 - status if status < 0 else status), text
         self._give()
         if self._attached is None and not self._backlog.size:
