@@ -36,6 +36,8 @@ class Exchange:
         unnamed: those of the requests that came without an id, and have one only here.
     """
 
+    __slots__ = ("_first", "_unanswered", "_unnamed", "forms", "gone", "stream", "streamed")
+
     def __init__(
         self,
         ids: Collection[RequestId],

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict, deque
+from collections import deque
 from dataclasses import dataclass
 
 from ...errors import ConnectionLost
 from ...jsonrpc import ErrorResponse, Message, Notification, Response, dump
 from ...limits import Limits
 from ...protocol.resuming import read_mark
+from ..news import News
 from .answers import Send
 
 WAITING = 64
@@ -46,6 +47,23 @@ class Stream:
         reader: who is about to read it.
     """
 
+    __slots__ = (
+        "_at",
+        "_bound",
+        "_left_at",
+        "_limits",
+        "_marks",
+        "_news",
+        "_reader",
+        "_retry",
+        "_said",
+        "_size",
+        "ended_at",
+        "last",
+        "name",
+        "sent",
+    )
+
     def __init__(self, name: str | None, limits: Limits, bound: int, reader: object | None = None) -> None:
         self.name = name
         self.last = 0
@@ -55,14 +73,14 @@ class Stream:
         self.ended_at: float | None = None
         self._limits = limits
         self._bound = bound
-        self._said: OrderedDict[int, _Said] = OrderedDict()
+        self._said: dict[int, _Said] = {}
         self._size = 0
-        self._marks: deque[tuple[int, int]] = deque(maxlen=bound)
+        self._marks: deque[tuple[int, int]] | None = None
         self._reader = reader
         self._left_at = time.monotonic()
         self._at = 0
         self._retry: int | None = None
-        self._changed = asyncio.Event()
+        self._news = News()
 
     @property
     def ended(self) -> bool:
@@ -91,30 +109,30 @@ class Stream:
         if not answer:
             mark = read_mark(message.params)[1]
             if mark:
-                self._marks.append((self.last, mark))
+                self._note(mark)
         self._trim()
-        self._tell()
+        self._news.tell()
         while self._reader is not None and self.last - self._at > WAITING:
-            await self._change()
+            await self._news.wait()
 
     def end(self) -> None:
         """All is said."""
         if not self.ended:
             self.ended_at = time.monotonic()
-            self._tell()
+            self._news.tell()
 
     def pause(self, retry: int) -> None:
         """Close the connection, once all that was said so far is sent: the client shall come back after so many
         milliseconds. Where nobody reads, nothing happens."""
         if self._reader is not None:
             self._retry = retry
-            self._tell()
+            self._news.tell()
 
     def leave(self, reader: object) -> None:
         """A reader has gone; where a newer one took over, that is of no interest."""
         if self._reader is reader:
             self._reader, self._retry, self._left_at = None, None, time.monotonic()
-            self._tell()
+            self._news.tell()
 
     def message(self, number: int) -> bytes:
         """A message that is kept."""
@@ -126,7 +144,7 @@ class Stream:
 
     def mark_at(self, number: int) -> int:
         """The number within its call (`protocol.resuming.MESSAGE`) of the last message up to that one; 0: none."""
-        return max((mark for at, mark in self._marks if at <= number), default=0)
+        return max((mark for at, mark in self._marks or () if at <= number), default=0)
 
     def id(self, number: int) -> bytes:
         """The line that names an event."""
@@ -135,12 +153,12 @@ class Stream:
     async def something(self, reader: object) -> None:
         """Wait until something was said, or all was, or the reader has gone."""
         while not self.last and not self.ended and self._reader is reader:
-            await self._change()
+            await self._news.wait()
 
     async def over(self) -> None:
         """Wait until all is said."""
         while not self.ended:
-            await self._change()
+            await self._news.wait()
 
     async def carry(self, reader: object, send: Send, after: int, keep_alive: float, *, primes: bool) -> None:
         """Send what was said after a number, and go on until all is said, the reader has gone, somebody newer reads, or
@@ -156,7 +174,7 @@ class Stream:
         if self._reader is not reader:
             self._reader, self._retry = reader, None
         self._at = after
-        self._tell()
+        self._news.tell()
         try:
             await _body(send, self.id(after) + b"data: \n\n" if primes else COMMENT)
             while self._reader is reader:
@@ -175,6 +193,11 @@ class Stream:
         finally:
             self.leave(reader)
 
+    def _note(self, mark: int) -> None:
+        if self._marks is None:
+            self._marks = deque(maxlen=self._bound)
+        self._marks.append((self.last, mark))
+
     def _next(self) -> int | None:
         """The number of the next message for the reader."""
         for number in range(self._at + 1, self.last + 1):
@@ -189,12 +212,12 @@ class Stream:
         if self.name is None:
             self._drop(number)
         await _body(send, self.id(number) + b"event: message\ndata: " + said.data + b"\n\n")
-        self._tell()
+        self._news.tell()
 
     async def _wait(self, send: Send, keep_alive: float) -> None:
         try:
             async with asyncio.timeout(keep_alive):
-                await self._change()
+                await self._news.wait()
         except TimeoutError:
             await _body(send, COMMENT)
 
@@ -216,13 +239,6 @@ class Stream:
 
     def _drop(self, number: int) -> None:
         self._size -= len(self._said.pop(number).data)
-
-    async def _change(self) -> None:
-        await self._changed.wait()
-
-    def _tell(self) -> None:
-        changed, self._changed = self._changed, asyncio.Event()
-        changed.set()
 
 
 async def _body(send: Send, data: bytes) -> None:
