@@ -86,6 +86,7 @@ class ClientSession:
     ) -> None:
         self.connection = Connection(channel, self, limits=limits, questions_stop_the_clock=True)
         self.calls: set[CallHandle] = set()
+        self._by_id: dict[RequestId, CallHandle] = {}
         self.process: str | None = None
         """Behind a relay, which process the server is: another for each."""
         self.left = [call for call in left if call.outlives_its_connection]
@@ -190,7 +191,7 @@ class ClientSession:
 
     async def call(self, call: CallHandle, timeout: float | None, total: float | None, *, sent: bool = False) -> Any:
         """Make a call of a tool. With `sent` it runs there already, and is only waited for."""
-        self.calls.add(call)
+        self._enter(call)
         try:
             return await self.request(
                 "tools/call",
@@ -202,7 +203,7 @@ class ClientSession:
                 sent=sent,
             )
         finally:
-            self.calls.discard(call)
+            self._leave(call)
 
     async def resume(self, call: CallHandle, timeout: float | None) -> Any:
         """Go on with a call that was announced to be resumable; the raw result.
@@ -216,7 +217,7 @@ class ClientSession:
         assert call.request_id is not None
         method, params = call.dialect.resume(call.policy)
         params = {**params, "_meta": mark(None, call.request_id, call.last_number)}
-        self.calls.add(call)
+        self._enter(call)
         try:
             if call.dialect.same_id:
                 return await self.connection.request(
@@ -233,7 +234,7 @@ class ClientSession:
             await self.connection.request(method, params, lasts=call.lasts)
             return await outcome
         finally:
-            self.calls.discard(call)
+            self._leave(call)
 
     async def cancel_resumed(self, call: CallHandle) -> None:
         """Resume a call, and cancel it at once."""
@@ -279,7 +280,7 @@ class ClientSession:
             timeout=timeout,
             total=total,
             on_progress=on_progress,
-            on_sent=call.sent if call is not None else None,
+            on_sent=functools.partial(self._sent, call) if call is not None else None,
             lasts=call.lasts if call is not None else None,
             on_moved=call.way_moved if call is not None else None,
             id=call.request_id if call is not None and sent else None,
@@ -359,6 +360,23 @@ class ClientSession:
 
     # Within
 
+    def _enter(self, call: CallHandle) -> None:
+        self.calls.add(call)
+        if call.request_id is not None:
+            self._by_id[call.request_id] = call
+
+    def _sent(self, call: CallHandle, id: RequestId) -> None:
+        """A call goes on its way under an id, perhaps not its first."""
+        if call.request_id is not None:
+            self._by_id.pop(call.request_id, None)
+        call.sent(id)
+        self._by_id[id] = call
+
+    def _leave(self, call: CallHandle) -> None:
+        self.calls.discard(call)
+        if call.request_id is not None and self._by_id.get(call.request_id) is call:
+            del self._by_id[call.request_id]
+
     def _with_meta(self, params: dict[str, Any]) -> dict[str, Any]:
         if self._meta is None:
             return params
@@ -436,13 +454,13 @@ class ClientSession:
         """A call can be resumed."""
         for dialect in DIALECTS:
             policy = dialect.read_policy(notification)
-            for call in self.calls:
-                if policy is not None and call.request_id == policy.request_id:
-                    call.resumable(dialect, policy)
+            call = self._by_id.get(policy.request_id) if policy is not None else None
+            if call is not None and policy is not None:
+                call.resumable(dialect, policy)
 
     def _call_of(self, params: dict[str, Any] | None) -> CallHandle | None:
         """The call that a message belongs to: the one it names, else the only one there is, if so."""
         id, _ = read_mark(params)
         if id is not None:
-            return next((call for call in self.calls if call.request_id == id), None)
+            return self._by_id.get(id)
         return next(iter(self.calls)) if len(self.calls) == 1 else None
