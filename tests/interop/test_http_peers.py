@@ -19,7 +19,6 @@ from typing import Any
 import httpx2
 import mcp
 import pytest
-import uvicorn
 from mcp import types
 from mcp.client.streamable_http import streamable_http_client
 
@@ -32,6 +31,7 @@ from ..kernels import kernel_names, running_kernel
 from ..scripted import until
 from ..transports.http.loopback import listening
 from . import official_server
+from .peers import kill_group, running
 from .test_official_sdk import (  # the same tests, over HTTP
     Ours,
     Theirs,
@@ -80,19 +80,6 @@ def quiet() -> Iterator[None]:
     logging.disable(logging.WARNING)
     yield
     logging.disable(logging.NOTSET)
-
-
-@contextlib.asynccontextmanager
-async def running(app: Any) -> AsyncIterator[str]:
-    """An ASGI application at a free port: the URL of its root."""
-    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, timeout_graceful_shutdown=1))
-    serving = asyncio.create_task(server.serve())
-    await until(lambda: server.started)
-    try:
-        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        await serving
 
 
 def answering() -> dict[str, Any]:
@@ -189,7 +176,8 @@ def everything(mode: str) -> Iterator[str]:
     command = [*programs.everything_command()[:-1], mode]
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
-    process = subprocess.Popen(command, env={"PORT": str(port)}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    nowhere = subprocess.DEVNULL
+    process = subprocess.Popen(command, env={"PORT": str(port)}, stdout=nowhere, stderr=nowhere, start_new_session=True)
     try:
         end = time.monotonic() + 20
         while time.monotonic() < end and process.poll() is None:
@@ -199,7 +187,7 @@ def everything(mode: str) -> Iterator[str]:
             time.sleep(0.05)
         yield f"http://127.0.0.1:{port}"
     finally:
-        process.kill()
+        kill_group(process.pid)
         process.wait()
 
 
