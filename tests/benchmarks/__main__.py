@@ -17,15 +17,17 @@ from pathlib import Path
 from unittest.mock import patch
 
 from . import imports
-from .cases import ERAS, TRANSPORTS, Case
+from .cases import ERAS, TRANSPORTS, Case, Transport
 from .implementations import IMPLEMENTATIONS
 from .report import Results, report
 from .scenarios import Numbers
 from .worker import Job, run_job
 
-SCENARIOS = ("import", "connect", "calls", "payload", "tools")
+SCENARIOS = ("import", "connect", "calls", "payload", "tools", "resuming")
 TOOLS_OVER = ("memory", "stdio")
 """The transports over which many tools are listed: one without a wire, and one with."""
+KEPT: Transport = "http-kept"
+"""The transport over which clients come back to requests, and nothing else is measured."""
 LONGEST = 600.0
 """Seconds that one measurement may take."""
 IMPORTS = {
@@ -79,6 +81,7 @@ def _parser() -> argparse.ArgumentParser:
         parser.add_argument(f"--{option}", action="append", choices=choices, help="may be repeated; all by default")
     parser.add_argument("--in-thread", action="store_true", help="call a synchronous tool, not an asynchronous one")
     parser.add_argument("--tools", type=int, default=10_000, help="how many tools are registered and listed (10000)")
+    parser.add_argument("--open", type=int, default=2_000, help="how many requests are open, to come back to (2000)")
     parser.add_argument("--scale", type=float, default=1.0, help="what part of the full size large results have (1)")
     parser.add_argument("--markdown", action="store_true", help="print tables for the README")
     parser.add_argument("--json", metavar="FILE", help="write what each round gave")
@@ -101,7 +104,9 @@ def _imports(options: argparse.Namespace) -> Iterable[Measure]:
 def _cases(options: argparse.Namespace) -> Iterable[Measure]:
     chosen = set(options.scenario or SCENARIOS) - {"import"}
     for transport in options.transport or TRANSPORTS:
-        scenarios = chosen if transport in TOOLS_OVER or options.scenario else chosen - {"tools"}
+        scenarios = chosen & {"resuming"} if transport == KEPT else chosen - {"resuming"}
+        if transport not in TOOLS_OVER and not options.scenario:
+            scenarios -= {"tools"}
         for name in options.implementation or IMPLEMENTATIONS:
             implementation = IMPLEMENTATIONS[name]
             if transport not in implementation.transports or not scenarios:
@@ -110,6 +115,8 @@ def _cases(options: argparse.Namespace) -> Iterable[Measure]:
                 print(f"{name} is left out: {implementation.package} is not installed.", file=sys.stderr)
                 continue
             for era in implementation.eras:
+                if transport == KEPT and era != "handshake":
+                    continue  # in the other, a client that goes over HTTP has cancelled its request
                 if era is None or options.era is None or era in options.era:
                     job = Job(
                         case=Case(name, transport, era),
@@ -118,6 +125,7 @@ def _cases(options: argparse.Namespace) -> Iterable[Measure]:
                         tool="echo_in_thread" if options.in_thread else "echo",
                         tools=options.tools,
                         scale=options.scale,
+                        open=options.open,
                     )
                     yield job.case, lambda job=job: run_job(job, LONGEST)
 

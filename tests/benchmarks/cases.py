@@ -8,8 +8,13 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
-Transport: TypeAlias = Literal["memory", "stdio", "http-json", "http-sse"]
-TRANSPORTS: tuple[Transport, ...] = ("memory", "stdio", "http-json", "http-sse")
+Transport: TypeAlias = Literal["memory", "stdio", "http-json", "http-sse", "http-kept"]
+"""The last is HTTP by SSE where servers keep what they say for clients that come back."""
+TRANSPORTS: tuple[Transport, ...] = ("memory", "stdio", "http-json", "http-sse", "http-kept")
+Way: TypeAlias = Literal["stream", "request"]
+"""A way back to a request: its SSE stream, by `Last-Event-ID`; or `requests/resume`."""
+LINE = "x" * 100
+"""What is logged, behind a number, by requests that clients come back to."""
 
 Era: TypeAlias = Literal["handshake", "modern"]
 ERAS: tuple[Era, ...] = ("handshake", "modern")
@@ -50,13 +55,16 @@ class Implementation(Protocol):
 
     Its server offers `echo(text)` as an asynchronous tool and `echo_in_thread(text)` as a synchronous one, both with
     structured output where that is the default; `text(size)` and `picture(size)`, which give one block of that many
-    characters without structured output; and as many tools that do nothing as `tools` says.
+    characters without structured output; and as many tools that do nothing as `tools` says. Where it serves over
+    "http-kept", it offers `talk(lines)`, which logs so many numbered `LINE`s and never ends.
     """
 
     package: str
     """What must be installed."""
     eras: tuple[Era | None, ...]
     transports: tuple[Transport, ...]
+    ways: tuple[Way, ...]
+    """The ways back to a request that it knows."""
     imports: str
     """The statement of a program that is a client."""
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from .cases import Case
+from .cases import Case, Way
 from .implementations import BASE, OURS
 from .scenarios import Numbers
 
@@ -45,6 +45,21 @@ TOOLS = (
     Column("client MB", "client_mb"),
     Column("server MB", "server_mb"),
 )
+
+
+def _coming_back(way: Way) -> tuple[Column, ...]:
+    """Of what is open, and of a line, it is what it takes beside what is said."""
+    return (
+        Column("CPU µs", f"{way}_back_us", compared=True),
+        Column("p50 ms", f"{way}_back_ms", 2),
+        Column("among many: CPU µs", f"{way}_back_among_us"),
+        Column("p50 ms", f"{way}_back_among_ms", 2),
+        Column("open: CPU µs", f"{way}_open_us"),
+        Column("KB", f"{way}_open_kb", 1, compared=True),
+        Column("a line: bytes", f"{way}_line_bytes", compared=True),
+    )
+
+
 IMPORTS = (Column("CPU ms", "import_ms"), Column("MB", "import_mb"))
 
 
@@ -76,6 +91,7 @@ GOALS = (
     Goal("MB/s of 10 MB over stdio, to the SDK's", "picture_mb_s", 4.0, _over("stdio"), _base, least=True),
     Goal("seconds to register all tools", "register_s", 2.0, _over("memory")),
     Goal("seconds to list all tools", "list_s", 0.5, _over("memory", "stdio")),
+    Goal("KB of an open resumable request", "request_open_kb", 10.0, _over("http-kept")),
     Goal("CPU of importing, to the floor's", "import_ms", 1.5, lambda row: row == OUR_IMPORT, lambda _: FLOOR_IMPORT),
 )
 
@@ -86,6 +102,8 @@ def report(results: Results, *, markdown: bool) -> str:
     tables = [
         ("Calls", _table(results, CALLS)),
         ("Many tools", _table(results, TOOLS)),
+        ("Coming back to a stream, by Last-Event-ID", _table(results, _coming_back("stream"))),
+        ("Coming back to a request, by requests/resume", _table(results, _coming_back("request"))),
         ("Imports", _table(results, IMPORTS)),
         ("Goals", _goals(results)),
     ]

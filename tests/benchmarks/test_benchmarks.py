@@ -19,6 +19,13 @@ def test_the_suite_measures_calls_payload_and_tools(transport: str, capsys: pyte
     assert "Many tools" in output.out
 
 
+def test_the_suite_measures_clients_that_come_back(capsys: pytest.CaptureFixture[str]) -> None:
+    main([*TINY, "--scenario", "resuming", "--open", "20"])
+    output = capsys.readouterr()
+    assert "failed" not in output.err
+    assert "Coming back to a request" in output.out
+
+
 def test_the_suite_measures_imports_and_compares_them(capsys: pytest.CaptureFixture[str]) -> None:
     main([*TINY, "--scenario", "import", "--implementation", "floor"])
     output = capsys.readouterr()

@@ -23,6 +23,7 @@ import psutil
 from . import scenarios
 from .cases import Case, Implementation, Target
 from .implementations import IMPLEMENTATIONS
+from .resuming import resuming
 from .scenarios import Numbers
 
 ROOT = Path(__file__).parents[2]
@@ -46,6 +47,8 @@ class Job:
     """How many tools that do nothing there are, where they are listed."""
     scale: float
     """What part of the full size large results have."""
+    open: int
+    """How many requests are open at once where clients come back to them."""
 
 
 Place: TypeAlias = tuple[Target, psutil.Process | None]
@@ -72,6 +75,8 @@ def main(text: str) -> None:
     numbers: Numbers = {}
     if "calls" in job.scenarios or "payload" in job.scenarios or "connect" in job.scenarios:
         numbers |= _at_server(job, tools=0)
+    if "resuming" in job.scenarios:
+        numbers |= _resume(job)
     if "tools" in job.scenarios:
         numbers |= _at_server(job, tools=job.tools)
     print(json.dumps(numbers))
@@ -83,6 +88,16 @@ def _at_server(job: Job, tools: int) -> Numbers:
     with _server(implementation, job.case, tools, numbers) as place:
         measure = _list_tools if tools else _use
         numbers |= asyncio.run(measure(implementation, job, place))
+    return numbers
+
+
+def _resume(job: Job) -> Numbers:
+    implementation = IMPLEMENTATIONS[job.case.implementation]
+    numbers: Numbers = {}
+    for way in implementation.ways:
+        with _server(implementation, job.case, 0, numbers) as (url, process):
+            assert process is not None, "it is served over HTTP"
+            numbers |= asyncio.run(resuming(url, process, way, job.open))
     return numbers
 
 

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from ..cases import ERAS, MODERN_REVISION, TRANSPORTS, Era, Session, Target, Transport, picture_data, run_uvicorn
+from ..cases import (
+    ERAS,
+    LINE,
+    MODERN_REVISION,
+    TRANSPORTS,
+    Era,
+    Session,
+    Target,
+    Transport,
+    Way,
+    picture_data,
+    run_uvicorn,
+)
 
 
 class _Session:
@@ -26,12 +39,13 @@ class FastMCP:
     package = "fastmcp"
     eras: tuple[Era | None, ...] = ERAS
     transports: tuple[Transport, ...] = TRANSPORTS
+    ways: tuple[Way, ...] = ("stream",)
     imports = "from fastmcp import Client"
 
     def server(self, tools: int) -> Any:
         # The annotations of tools are looked up among the module's globals.
-        global ImageContent, TextContent
-        from fastmcp import FastMCP
+        global Context, ImageContent, TextContent
+        from fastmcp import Context, FastMCP
         from mcp_types import ImageContent, TextContent
 
         server: Any = FastMCP("bench")
@@ -56,6 +70,13 @@ class FastMCP:
             """A large picture."""
             return ImageContent(type="image", data=picture_data(size), mime_type="image/png")
 
+        @server.tool
+        async def talk(lines: int, ctx: Context) -> None:  # pyright: ignore[reportInvalidTypeForm]
+            """Say lines, and never end."""
+            for number in range(lines):
+                await ctx.info(f"{number}{LINE}")
+            await asyncio.Event().wait()
+
         async def nothing(a: int, b: str = "x", c: bool = False) -> str:
             """A tool that does nothing in particular."""
             return b
@@ -68,7 +89,12 @@ class FastMCP:
         server.run("stdio", show_banner=False)
 
     def serve_http(self, server: Any, transport: Transport, port: int) -> None:
-        run_uvicorn(server.http_app(path="/mcp", json_response=transport == "http-json"), port)
+        how: dict[str, Any] = {}
+        if transport == "http-kept":
+            from fastmcp.server.event_store import EventStore
+
+            how["event_store"] = EventStore(max_events_per_stream=1000)
+        run_uvicorn(server.http_app(path="/mcp", json_response=transport == "http-json", **how), port)
 
     @asynccontextmanager
     async def connect(self, target: Target, transport: Transport, era: Era | None) -> AsyncIterator[Session]:

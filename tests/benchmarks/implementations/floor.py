@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from ..cases import Era, Session, Target, Transport, picture_data, run_uvicorn
+from ..cases import Era, Session, Target, Transport, Way, picture_data, run_uvicorn
 
 LINE = 64 << 20
 """Bytes of the longest line."""
@@ -47,6 +47,7 @@ class Floor:
     package = "httpx2"
     eras: tuple[Era | None, ...] = (None,)
     transports: tuple[Transport, ...] = ("memory", "stdio", "http-json")
+    ways: tuple[Way, ...] = ()
     imports = "import httpx2, anyio, pydantic; pydantic.BaseModel"
 
     def server(self, tools: int) -> Any:

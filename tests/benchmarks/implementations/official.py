@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from ..cases import ERAS, MODERN_REVISION, TRANSPORTS, Era, Session, Target, Transport, picture_data, run_uvicorn
+from ..cases import (
+    ERAS,
+    LINE,
+    MODERN_REVISION,
+    TRANSPORTS,
+    Era,
+    Session,
+    Target,
+    Transport,
+    Way,
+    picture_data,
+    run_uvicorn,
+)
 
 
 class _Session:
@@ -32,12 +45,14 @@ class OfficialSDK:
     package = "mcp"
     eras: tuple[Era | None, ...] = ERAS
     transports: tuple[Transport, ...] = TRANSPORTS
+    ways: tuple[Way, ...] = ("stream",)
     imports = "from mcp import Client"
 
     def server(self, tools: int) -> Any:
         # The annotations of tools are looked up among the module's globals.
-        global ImageContent, TextContent
+        global Context, ImageContent, TextContent
         from mcp.server import MCPServer
+        from mcp.server.mcpserver import Context
         from mcp_types import ImageContent, TextContent
 
         server = MCPServer("bench", log_level="WARNING")
@@ -62,6 +77,13 @@ class OfficialSDK:
             """A large picture."""
             return ImageContent(type="image", data=picture_data(size), mime_type="image/png")
 
+        @server.tool()
+        async def talk(lines: int, ctx: Context) -> None:  # pyright: ignore[reportInvalidTypeForm]
+            """Say lines, and never end."""
+            for number in range(lines):
+                await ctx.info(f"{number}{LINE}")
+            await asyncio.Event().wait()
+
         async def nothing(a: int, b: str = "x", c: bool = False) -> str:
             """A tool that does nothing in particular."""
             return b
@@ -74,7 +96,8 @@ class OfficialSDK:
         server.run("stdio")
 
     def serve_http(self, server: Any, transport: Transport, port: int) -> None:
-        run_uvicorn(server.streamable_http_app(json_response=transport == "http-json"), port)
+        how: dict[str, Any] = {"event_store": _event_store()} if transport == "http-kept" else {}
+        run_uvicorn(server.streamable_http_app(json_response=transport == "http-json", **how), port)
 
     @asynccontextmanager
     async def connect(self, target: Target, transport: Transport, era: Era | None) -> AsyncIterator[Session]:
@@ -83,6 +106,29 @@ class OfficialSDK:
         where = _transport(target, transport)
         async with Client(where, mode=MODERN_REVISION if era == "modern" else "legacy") as client:
             yield _Session(client)
+
+
+def _event_store() -> Any:
+    """The least that an event store can be, since the SDK has none: lists of messages in memory, without a bound."""
+    from mcp.server.streamable_http import EventMessage, EventStore
+
+    class Lists(EventStore):
+        def __init__(self) -> None:
+            self._streams: dict[str, list[Any]] = {}
+
+        async def store_event(self, stream_id: str, message: Any) -> str:
+            said = self._streams.setdefault(stream_id, [])
+            said.append(message)
+            return f"{stream_id}/{len(said)}"
+
+        async def replay_events_after(self, last_event_id: str, send_callback: Any) -> str | None:
+            stream_id, _, number = last_event_id.rpartition("/")
+            for at, message in enumerate(self._streams.get(stream_id, [])[int(number) :], int(number) + 1):
+                if message is not None:
+                    await send_callback(EventMessage(message, f"{stream_id}/{at}"))
+            return stream_id
+
+    return Lists()
 
 
 def _transport(target: Target, transport: Transport) -> Any:

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from ..cases import ERAS, HANDSHAKE_REVISION, MODERN_REVISION, TRANSPORTS, Era, Session, Target, Transport, picture_data
+from ..cases import (
+    ERAS,
+    HANDSHAKE_REVISION,
+    LINE,
+    MODERN_REVISION,
+    TRANSPORTS,
+    Era,
+    Session,
+    Target,
+    Transport,
+    Way,
+    picture_data,
+)
 
 
 class _Session:
@@ -25,10 +38,13 @@ class Ours:
     package = "mcp_notebook"
     eras: tuple[Era | None, ...] = ERAS
     transports: tuple[Transport, ...] = TRANSPORTS
+    ways: tuple[Way, ...] = ("stream", "request")
     imports = "from mcp_notebook import connect"
 
     def server(self, tools: int) -> Any:
-        from mcp_notebook import Server
+        # The annotations of tools are looked up among the module's globals.
+        global Context
+        from mcp_notebook import Context, Server
         from mcp_notebook.types import ImageContent, TextContent
 
         server = Server("bench")
@@ -53,6 +69,13 @@ class Ours:
             """A large picture."""
             return ImageContent(data=picture_data(size), mime_type="image/png")
 
+        @server.tool(resumable=True)
+        async def talk(lines: int, ctx: Context) -> None:  # pyright: ignore[reportInvalidTypeForm]
+            """Say lines, and never end."""
+            for number in range(lines):
+                await ctx.info(f"{number}{LINE}")
+            await asyncio.Event().wait()
+
         async def nothing(a: int, b: str = "x", c: bool = False) -> str:
             """A tool that does nothing in particular."""
             return b
@@ -65,7 +88,7 @@ class Ours:
         server.serve_stdio()
 
     def serve_http(self, server: Any, transport: Transport, port: int) -> None:
-        server.serve_http(port=port, token=None, stream=transport == "http-sse")
+        server.serve_http(port=port, token=None, stream=transport != "http-json")
 
     @asynccontextmanager
     async def connect(self, target: Target, transport: Transport, era: Era | None) -> AsyncIterator[Session]:
