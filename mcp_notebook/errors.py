@@ -18,6 +18,7 @@ MCPError
 ├── LimitExceeded            something was larger or more than a named limit: .limit, .allowed
 ├── ToolError                a tool says that it failed (raised by handlers; by `result.raise_for_error()`)
 ├── InvalidResult            the other side's answer does not have the form that the protocol gives it
+├── StoreError               what is remembered in a file cannot be read or written; the file was left as it is
 └── SchemaError              a JSON Schema, or a function it should be made from, cannot be used: .path
 
 Every text says what happened, where, and what to do next; it names no secret and quotes at most a line of foreign text.
@@ -44,6 +45,7 @@ __all__ = [
     "SchemaError",
     "ServerExited",
     "SessionExpired",
+    "StoreError",
     "TakenOver",
     "ToolError",
     "UnsupportedFeature",
@@ -183,6 +185,10 @@ class ToolError(MCPError):
 
 class InvalidResult(MCPError):
     """The other side's answer does not have the form that the protocol gives it."""
+
+
+class StoreError(MCPError):
+    """What is remembered in a file cannot be read or written. The file was left as it is."""
 
 
 class SchemaError(MCPError):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 KiB = 1024
 MiB = 1024 * KiB
+GiB = 1024 * MiB
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +80,10 @@ class Limits:
     """How many resumable calls of one server are kept at once."""
     parked_calls: int = 1000
     """How many handlers of one server wait for clients to come back with answers (round trips)."""
+    store: int = 1 * GiB
+    """How large a file may become in which calls are remembered; then nothing is added to it."""
+    store_busy: float = 5.0
+    """How long another process may keep such a file for itself before what waits for it fails."""
     subscriptions: int = 10_000
     """How many resources one client may subscribe to."""
     send_buffer: int = 1 * MiB
