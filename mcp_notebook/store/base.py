@@ -33,8 +33,9 @@ class Store(Protocol):
     """Records, found by their names, listed in the order in which they were added.
 
     Each operation is done when it returns, takes well under a millisecond however many records there are (but for
-    `of_everyone`), and may be called from any thread. None waits for anything but the file's other users, for
-    `limits.store_busy` at most. A store has no clock: what has expired is there until `expire` takes it out.
+    `of_everyone`), and may be called from any thread. With a file, one change in some hundreds waits for the disk (a
+    few milliseconds), and all wait for other processes that write, for `limits.store_busy` at most. A store has no
+    clock: what has expired is there until `expire` takes it out.
 
     Raises:
         StoreError: by each operation of a store in a file, if the file cannot be read or written.

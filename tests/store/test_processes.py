@@ -66,7 +66,7 @@ def test_a_killed_process_has_lost_nothing_that_was_done(path: Path) -> None:
     assert process.stdout is not None
     process.stdin.write("go\n")
     process.stdin.flush()
-    said = [process.stdout.readline() for _ in range(700)]  # more than once the log has gone into the file
+    said = [process.stdout.readline() for _ in range(1000)]  # more than once the log has gone into the file
     process.kill()
     said += process.stdout.readlines()  # what is still in the pipe; `communicate` would lose what was read ahead
     process.communicate(timeout=BOUND)
