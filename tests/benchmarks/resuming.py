@@ -20,8 +20,8 @@ from .cases import LINE, Way
 from .scenarios import Numbers
 
 ComeBack = Callable[[Bare, int], Awaitable[float]]
-TIMES = 200
-"""How often one comes back, to take the median."""
+FEWEST = 10
+"""How often one comes back at least, to take the median."""
 A_SESSION = 500
 """How many requests are open in one session."""
 TALKING, LINES = 50, 100
@@ -30,7 +30,7 @@ QUIET, LOOKS = 0.3, 100
 """Seconds without work after which a server has done all there was to do, and how often one looks for them."""
 
 
-async def resuming(url: str, server: psutil.Process, way: Way, open: int) -> Numbers:
+async def resuming(url: str, server: psutil.Process, way: Way, open: int, seconds: float) -> Numbers:
     """All of it, for one way back.
 
     Args:
@@ -38,17 +38,18 @@ async def resuming(url: str, server: psutil.Process, way: Way, open: int) -> Num
         server: its process.
         way: the way back.
         open: how many other requests are open, with nobody there to hear them.
+        seconds: how long one drops requests and comes back to them, without the others and among them.
     """
     come_back: ComeBack = {"stream": _by_stream, "request": _by_request}[way]
     session = await _session(url, way)
     ids = itertools.count(1)
-    alone = await _times(server, come_back, session, ids)
+    alone = await _back(server, come_back, session, ids, seconds)
     before, began = await _memory(server), _cpu(server)
     await _leave(url, way, open, 0)
     opened = _cpu(server) - began
     many = await _memory(server)
     session = await _session(url, way)
-    among = await _times(server, come_back, session, ids)
+    among = await _back(server, come_back, session, ids, seconds)
     between = await _memory(server)
     await _leave(url, way, TALKING, LINES)
     said = await _memory(server) - between
@@ -65,11 +66,15 @@ async def resuming(url: str, server: psutil.Process, way: Way, open: int) -> Num
     return {f"{way}_{name}": number for name, number in numbers.items()}
 
 
-async def _times(server: psutil.Process, come_back: ComeBack, session: Bare, ids: Iterator[int]) -> tuple[float, float]:
+async def _back(
+    server: psutil.Process, come_back: ComeBack, session: Bare, ids: Iterator[int], seconds: float
+) -> tuple[float, float]:
     """Seconds of the server's CPU for a request that is dropped and come back to; and how long the latter takes."""
-    began = _cpu(server)
-    seconds = [await come_back(session, next(ids)) for _ in range(TIMES)]
-    return (_cpu(server) - began) / TIMES, statistics.median(seconds)
+    cpu, end = _cpu(server), time.perf_counter() + seconds
+    times: list[float] = []
+    while len(times) < FEWEST or time.perf_counter() < end:
+        times.append(await come_back(session, next(ids)))
+    return (_cpu(server) - cpu) / len(times), statistics.median(times)
 
 
 async def _session(url: str, way: Way) -> Bare:

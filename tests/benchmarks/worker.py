@@ -97,7 +97,7 @@ def _resume(job: Job) -> Numbers:
     for way in implementation.ways:
         with _server(implementation, job.case, 0, numbers) as (url, process):
             assert process is not None, "it is served over HTTP"
-            numbers |= asyncio.run(resuming(url, process, way, job.open))
+            numbers |= asyncio.run(resuming(url, process, way, job.open, job.seconds))
     return numbers
 
 

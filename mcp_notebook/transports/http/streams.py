@@ -32,6 +32,26 @@ class _Said:
     sent: float | None = None
 
 
+@dataclass(slots=True)
+class _Marked:
+    """Messages that came one after the other, here and in their call: where that began, in both numberings."""
+
+    first: int
+    mark: int
+    count: int = 1
+
+    def goes_on(self, number: int, mark: int) -> bool:
+        """Whether the next of them is this; then it is counted."""
+        if (number - self.first, mark - self.mark) != (self.count, self.count):
+            return False
+        self.count += 1
+        return True
+
+    def mark_at(self, number: int) -> int:
+        """The number within the call of the last of them up to a number."""
+        return self.mark + min(number - self.first, self.count - 1)
+
+
 class Stream:
     """One stream, from its first message to its last.
 
@@ -75,7 +95,7 @@ class Stream:
         self._bound = bound
         self._said: dict[int, _Said] = {}
         self._size = 0
-        self._marks: deque[tuple[int, int]] | None = None
+        self._marks: deque[_Marked] | None = None
         self._reader = reader
         self._left_at = time.monotonic()
         self._at = 0
@@ -144,7 +164,7 @@ class Stream:
 
     def mark_at(self, number: int) -> int:
         """The number within its call (`protocol.resuming.MESSAGE`) of the last message up to that one; 0: none."""
-        return max((mark for at, mark in self._marks or () if at <= number), default=0)
+        return max((run.mark_at(number) for run in self._marks or () if run.first <= number), default=0)
 
     def id(self, number: int) -> bytes:
         """The line that names an event."""
@@ -196,7 +216,8 @@ class Stream:
     def _note(self, mark: int) -> None:
         if self._marks is None:
             self._marks = deque(maxlen=self._bound)
-        self._marks.append((self.last, mark))
+        if not (self._marks and self._marks[-1].goes_on(self.last, mark)):
+            self._marks.append(_Marked(self.last, mark))
 
     def _next(self) -> int | None:
         """The number of the next message for the reader."""
