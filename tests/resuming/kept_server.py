@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from mcp_notebook import Context, Server
+from mcp_notebook.types import ToolAnnotations
 
 server = Server("kept")
 folder = Path(sys.argv[1])
@@ -35,7 +36,7 @@ async def work(ctx: Context, ask: bool = False) -> str:
 
 server.tool(work)
 server.tool(name="keep", resumable=True)(work)
-server.tool(name="look", annotations={"readOnlyHint": True})(work)
+server.tool(name="look", annotations=ToolAnnotations(read_only_hint=True))(work)
 
 
 @server.tool
