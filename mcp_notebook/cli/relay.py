@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import os
 import sys
@@ -21,7 +22,8 @@ MORE = """
 A client starts this in place of the server's own command, and talks to the server through it. When the client ends, or
 closes stdin, it is detached: the server runs on, and what it says is kept. Started again, with the same command in
 the same folder and environment (or the same --name), this attaches to the running server and delivers what was kept,
-whole lines, each at least once. The newest client wins; the one before it ends with status 75.
+whole lines, each at least once. The newest client wins; the one before it ends with status 75. With --name and no
+command it attaches only, and starts nothing.
 
 The server ends by itself, by --stop, or when nobody has been attached for --keep seconds.
 """
@@ -36,12 +38,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--keep",
         type=_seconds,
-        default=DEFAULT_LIMITS.relay_keep,
         metavar="SECONDS",
-        help="how long the server stays while nobody is attached (default: %(default)g)",
+        help=f"how long the server stays while nobody is attached (default: {DEFAULT_LIMITS.relay_keep:g})",
     )
     parser.add_argument("--announce", action="store_true", help="say first which server this is, as a notification")
     parser.add_argument("--list", action="store_true", help="show the servers that are kept")
+    parser.add_argument("--json", action="store_true", help="with --list: for programs, one object a line")
     parser.add_argument("--stop", metavar="NAME", help="end the server of this name or id")
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND", help="what starts the server")
 
@@ -58,22 +60,22 @@ def run(options: argparse.Namespace) -> int:
 
     try:
         if options.list:
-            return _list(starting.running())
+            return _list(starting.running(), as_json=options.json)
         if options.stop is not None:
             return _say_stopped(options.stop, starting.stop(options.stop))
         words = options.command[1:] if options.command[:1] == ["--"] else options.command
-        if not words:
+        if not words and options.name is None:
             return _complain("which command? Give it after `--`.", status=2)
-        command = Command(words, os.environ, os.getcwd())
+        command = Command(words, os.environ, os.getcwd()) if words else None
         return starting.attach(command, name=options.name, keep=options.keep, announce=options.announce)
     except (MCPError, OSError) as error:
         return _complain(str(error))
 
 
-def _list(relays: list[dict[str, Any]]) -> int:
+def _list(relays: list[dict[str, Any]], *, as_json: bool) -> int:
     for one in relays:
-        print(_in_a_line(one))
-    if not relays:
+        print(json.dumps(one) if as_json else _in_a_line(one))
+    if not relays and not as_json:
         print("No server is kept.")
     return 0
 

@@ -29,6 +29,7 @@ from ..protocol.headers import Annotated, annotated, of_arguments
 from ..protocol.negotiation import known_revision
 from ..protocol.revision import Profile, Revision
 from ..transports.base import Channel
+from ..transports.relay import starts_nothing
 from ..types import (
     CompleteResult,
     Completion,
@@ -467,7 +468,7 @@ class Client:
     async def _consent(self) -> None:
         """Ask before a command starts, where there is somebody to ask (CON-3)."""
         command, host = self.destination.command, self.home.host
-        if command is None:
+        if command is None or starts_nothing(command):
             return
         if host is not None:
             await host.consent(command, trust=self.options.trust)

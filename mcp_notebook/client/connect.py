@@ -38,6 +38,7 @@ def connect(
     on_notification: Callable[[Notification], None] | None = None,
     client_info: Implementation | None = None,
     trust: bool = False,
+    keep: str | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Connecting:
     """Connect to a server: `client = await connect(...)`, or `async with connect(...) as client:`.
@@ -63,6 +64,9 @@ def connect(
         on_notification: told of each notification of the server's; it must not block.
         client_info: how to introduce oneself.
         trust: in a notebook, a command may start where nobody can be asked; where somebody can, they are (CON-3).
+        keep: a name under which the server that a command starts outlives this program. Whoever connects to the same
+            command with the same name meets the same process; one at a time, and the newest wins. It ends when nobody
+            has been connected for `Limits.relay_keep`. (Not on Windows.)
         limits: the bounds to keep.
 
     Raises:
@@ -73,7 +77,7 @@ def connect(
     if revision is not None:
         known_revision(revision)
     http = HttpOptions(headers=headers or {}, verify=verify, cert=cert, proxy=proxy, auth=auth, client=http_client)
-    where = destination(target, env=env, cwd=cwd, http=http)
+    where = destination(target, env=env, cwd=cwd, http=http, keep=keep, keep_for=limits.relay_keep)
     options = ClientOptions(
         answering=Answering(roots=roots, elicitation=elicitation, sampling=sampling),
         timeout=timeout,

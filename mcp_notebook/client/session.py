@@ -22,7 +22,7 @@ from ..protocol.resuming import WorkStatus, mark, read_mark
 from ..protocol.revision import Profile, Revision
 from ..transports.base import Channel
 from ..transports.connection import Connection, OnProgress
-from ..transports.relay import ATTACHED
+from ..transports.relay import ATTACHED, Attached
 from ..types import (
     Implementation,
     InputRequest,
@@ -87,8 +87,8 @@ class ClientSession:
         self.connection = Connection(channel, self, limits=limits, questions_stop_the_clock=True)
         self.calls: set[CallHandle] = set()
         self._by_id: dict[RequestId, CallHandle] = {}
-        self.process: str | None = None
-        """Behind a relay, which process the server is: another for each."""
+        self.attached: Attached | None = None
+        """What the relay says, where there is one between."""
         self.left = [call for call in left if call.outlives_its_connection]
         """What was under way when the connection ended, or before it began."""
         self.log: deque[LogMessage] = deque(maxlen=LOG_LINES)
@@ -104,6 +104,11 @@ class ClientSession:
         self._meta: dict[str, Any] | None = None
         self._cache = ResultCache()
         self._listening = Listening(self._listen, self.on_fault, limits.request)
+
+    @property
+    def process(self) -> str | None:
+        """Behind a relay, which process the server is: another name for each."""
+        return self.attached.server if self.attached is not None else None
 
     @property
     def profile(self) -> Profile:
@@ -341,7 +346,7 @@ class ClientSession:
             case "notifications/subscriptions/acknowledged":
                 self._listening.told(notification)
             case _ if notification.method == ATTACHED and self._profile is None:
-                self.process = str((notification.params or {}).get("server"))
+                self._attached_to(notification.params or {})
             case method if method in ANNOUNCED:
                 self._announced(notification)
         self._on_notification(notification)
@@ -436,6 +441,12 @@ class ClientSession:
         }
         if lists:
             self._listening.begin(SubscriptionFilter.model_validate(lists))
+
+    def _attached_to(self, params: dict[str, Any]) -> None:
+        try:
+            self.attached = Attached(**params)
+        except TypeError:
+            self.on_fault("a relay that says something else than ours")
 
     def _logged(self, notification: Notification) -> None:
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from ..transports.base import Channel, Receiver
 from ..transports.command import Command
 from ..transports.http.options import HttpOptions
 from ..transports.memory import memory_pair
-from ..transports.relay import behind, is_relay
+from ..transports.relay import behind, is_relay, relayed
 from ..types.problems import first_problem
 
 
@@ -62,7 +63,9 @@ class Destination:
     @property
     def transport(self) -> str:
         """In a word, how it is reached."""
-        return "HTTP" if self.url is not None else "stdio" if self.command is not None else "this process"
+        if self.command is not None:
+            return "stdio, kept running" if is_relay(self.command) else "stdio"
+        return "HTTP" if self.url is not None else "this process"
 
     @property
     def lasts(self) -> bool:
@@ -81,6 +84,8 @@ def destination(
     env: Mapping[str, str] | None = None,
     cwd: str | Path | None = None,
     http: HttpOptions | None = None,
+    keep: str | None = None,
+    keep_for: float | None = None,
 ) -> Destination:
     """Understand a target.
 
@@ -89,10 +94,30 @@ def destination(
         env: additions to the environment of a command.
         cwd: the folder it runs in.
         http: how a URL is reached.
+        keep: the name under which the server that a command starts is kept running behind a relay.
+        keep_for: how many seconds it stays without a client.
 
     Raises:
-        ConnectError: it is nothing to connect to.
+        ConnectError: it is nothing to connect to, or it cannot be kept.
     """
+    where = _destination(target, env, cwd, http)
+    return where if keep is None else replace(where, command=_kept(where, keep, keep_for))
+
+
+def _kept(where: Destination, name: str, seconds: float | None) -> Command:
+    if where.command is None:
+        raise ConnectError(
+            f"Only a server that a command starts can be kept running. {where.name} runs where it is, and lasts as "
+            "long as that does."
+        )
+    if sys.platform == "win32":
+        raise ConnectError("Keeping a server running needs Unix sockets and process groups, which Windows lacks.")
+    return where.command if is_relay(where.command) else relayed(where.command, name=name, keep=seconds)
+
+
+def _destination(
+    target: Any, env: Mapping[str, str] | None, cwd: str | Path | None, http: HttpOptions | None
+) -> Destination:
     if isinstance(target, Destination):
         return target
     if isinstance(target, Served):

@@ -91,7 +91,7 @@ def _plain(words: list[Word], options: dict[str, Option]) -> list[Word] | None:
             return None
         option = options.get(word.raw)
         if option is not None:
-            waiting = bool(option.value)
+            waiting = option.takes_next
         elif waiting:
             waiting = False
         elif not word.raw.startswith("--"):

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from ..render.letters import excerpt, legible, one_line
 from ..transports.command import Command
+from ..transports.relay import is_relay
 from ..types import ElicitParams, ElicitResult
 from ..visible import visible
 
@@ -64,4 +65,6 @@ def circumstances(command: Command) -> str:
     if command.env:
         hidden = "value hidden" if len(command.env) == 1 else "values hidden"
         parts.append(f"adds to the environment {', '.join(map(visible, sorted(command.env)))} ({hidden})")
+    if is_relay(command):
+        parts.append("runs on when this kernel ends")
     return " · ".join(parts)

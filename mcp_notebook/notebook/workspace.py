@@ -11,11 +11,13 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 from ..client import CallHandle, Client, connect
 from ..client.targets import Destination, destination
-from ..errors import ConnectionLost, MCPError, RequestTimeout
+from ..errors import ConnectionLost, MCPError, RequestTimeout, TakenOver
 from ..jsonrpc import Notification
 from ..transports.http.options import HttpOptions
+from ..transports.relay import behind, name_of
 from ..visible import visible
 from .brief import CommandError, hinted
+from .kept import place_of
 from .runtime import Runtime
 
 T = TypeVar("T")
@@ -54,9 +56,14 @@ class Target:
     where: Destination
     options: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def relay(self) -> str | None:
+        """The name of the relay behind which it is kept running, if it is."""
+        return name_of(self.where.command) if self.where.command is not None else None
+
     def __str__(self) -> str:
         if self.where.command is not None:
-            return str(self.where.command)
+            return str(behind(self.where.command))
         if self.where.url is not None:
             return visible(self.where.url)
         return f"the Server object {self.where.name!r}"
@@ -69,6 +76,8 @@ class Member:
         self.name = name
         self.target = target
         self.client = client
+        self.process: str | None = None
+        """The process of a kept server that the person was told of."""
         self._session: Any = None
         self._lists: dict[Kind, list[Any]] = {}
         self._changes = 0
@@ -78,11 +87,17 @@ class Member:
     def connected(self) -> bool:
         return self.client.state == "connected"
 
+    @property
+    def relay(self) -> str | None:
+        """The name of the relay behind which it is kept running, if it is."""
+        return self.target.relay
+
     def check(self) -> None:
         """Raise ConnectionLost where the connection has ended."""
         if not self.connected:
-            why = f": {self.client.error}" if self.client.error is not None else "."
-            raise ConnectionLost(f"{self.name} is not connected{why}") from self.client.error
+            error = self.client.error
+            kind = TakenOver if isinstance(error, TakenOver) else ConnectionLost
+            raise kind(f"{self.name} is not connected{'.' if error is None else f': {error}'}") from error
 
     def known(self, kind: Kind) -> list[Any] | None:
         """A list as far as it is known without asking."""
@@ -142,6 +157,8 @@ class Workspace:
         self.runtime = runtime
         self.calls: dict[str, CallHandle] = {}
         """The calls that were begun, by id, the newest last."""
+        self.place = place_of(shell)
+        """Where servers are kept for: see `kept`."""
         self._members: dict[str, Member] = {}
 
     @classmethod
@@ -245,18 +262,20 @@ def target_of(
     env: Mapping[str, str] | None = None,
     cwd: str | None = None,
     headers: Mapping[str, str] | None = None,
+    keep: str | None = None,
+    keep_for: float | None = None,
     **options: Any,
 ) -> Target:
     """What a value leads to: a command, a URL, a Server, an entry of an mcp.json file.
 
-    Args: see `mcp_notebook.connect`.
+    Args: see `mcp_notebook.connect`, and `destination`.
 
     Raises:
         MCPError: it leads nowhere.
     """
     try:
         http = HttpOptions(headers=headers or {})
-        return Target(destination(value, env=env, cwd=cwd, http=http), options)
+        return Target(destination(value, env=env, cwd=cwd, http=http, keep=keep, keep_for=keep_for), options)
     except ValueError as error:  # a command without a program
         raise CommandError(str(error)) from None
 

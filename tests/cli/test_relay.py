@@ -10,7 +10,6 @@ import pytest
 
 from mcp_notebook.__main__ import main
 from mcp_notebook.errors import ConnectError
-from mcp_notebook.limits import Limits
 from mcp_notebook.transports.command import Command
 from mcp_notebook.transports.relay import starting
 
@@ -54,7 +53,7 @@ def test_the_options_are_handed_on_with_their_defaults(attached: list[dict[str, 
     main(["relay", "--", "npx"])
     main(["relay", "--name", "one", "--keep", "60", "--announce", "--", "npx"])
     assert [{key: call[key] for key in ("name", "keep", "announce")} for call in attached] == [
-        {"name": None, "keep": Limits().relay_keep, "announce": False},
+        {"name": None, "keep": None, "announce": False},
         {"name": "one", "keep": 60, "announce": True},
     ]
 

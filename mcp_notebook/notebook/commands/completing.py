@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from ...errors import MCPError
 from ...protocol.json_schema import allowed_values, properties_of
 from ...types import PromptReference, ResourceTemplateReference, Tool
+from .. import kept
 from ..interpolation import Names
 from ..words import Word
 from ..workspace import Kind, Workspace
@@ -47,6 +48,10 @@ class Completing:
     def offered(self, kind: Kind) -> list[Found]:
         """What the connected servers offer."""
         return self.soon(offered(self.workspace, kind)) or []
+
+    def kept(self) -> list[str]:
+        """The servers that run on from before."""
+        return kept.names(self.workspace.place, max(0.1, self._until - time.monotonic()))
 
     def names_of(self, kind: Kind) -> Iterable[str]:
         """The names of tools or prompts: alone where only one server has it, and behind the server's name."""

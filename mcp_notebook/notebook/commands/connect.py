@@ -14,9 +14,12 @@ from typing import Any, TypeAlias
 from ...client import Client
 from ...client.targets import Served, Serves, destination
 from ...errors import MCPError
+from ...limits import DEFAULT_LIMITS
 from ...render import parts_of
 from ...render.parts import Card, Part, Text
 from ...transports.command import Command as Program
+from ...transports.relay import kept as kept_server
+from .. import kept
 from ..brief import CommandError, hinted
 from ..call_view import clock
 from ..interpolation import Names
@@ -67,9 +70,11 @@ def parse_connect(invocation: Invocation) -> Connect:
         return Connect({name: known.target})
     if isinstance(value, Client):
         return Connect({name: value})
+    if value is None and len(words) == 1 and name in kept.names(invocation.workspace.place):
+        return Connect({name: Target(destination(kept_server(kept.full_name(name, invocation.workspace.place))))})
     if value is None:
         value = _program(invocation, name, words[1:])
-    return Connect({name: target_of(value, **_options(invocation))})
+    return Connect({name: target_of(value, **_options(invocation, name))})
 
 
 def _nameless(invocation: Invocation, words: Sequence[Word]) -> CommandError:
@@ -111,8 +116,11 @@ def _program(invocation: Invocation, name: str, words: Sequence[Word]) -> list[s
     return args[0] if len(args) == 1 and "://" in args[0] else args
 
 
-def _options(invocation: Invocation) -> dict[str, Any]:
+def _options(invocation: Invocation, name: str) -> dict[str, Any]:
     options = dict(invocation.options)
+    if "keep" in options:
+        options["keep_for"] = options["keep"]
+        options["keep"] = kept.full_name(name, invocation.workspace.place)
     if "env" in options:
         options["env"] = dict(options["env"])
     headers = [*options.pop("header", ()), *options.pop("token-env", ())]
@@ -128,7 +136,7 @@ def _of_entries(invocation: Invocation, entries: Mapping[str, Any], names: Seque
     failed: dict[str, MCPError] = {}
     for name in names or entries:
         try:
-            targets[name] = target_of(entries[name], **_options(invocation))
+            targets[name] = target_of(entries[name], **_options(invocation, name))
         except MCPError as error:
             failed[name] = error
     return Connect(targets, failed)
@@ -173,6 +181,8 @@ def _connect(invocation: Invocation, wanted: Connect) -> Reply:
 def _replaces(old: Member | None, target: Target | Client) -> str:
     if old is None or not old.connected or target in (old.target, old.client):
         return ""
+    if isinstance(target, Target) and old.relay is not None and old.relay == target.relay:
+        return ""
     return f"It replaces the connection to {old.target}."
 
 
@@ -205,12 +215,18 @@ def _told(outcomes: Mapping[str, _Outcome], notes: Mapping[str, str]) -> list[Pa
     for name, outcome in outcomes.items():
         if not isinstance(outcome, MCPError):
             connected.append(name)
-            parts.append(card(*outcome, note=notes[name], whole=len(outcomes) == 1))
+            note = " ".join(filter(None, [notes[name], _kept_note(outcome[0])]))
+            parts.append(card(*outcome, note=note, whole=len(outcomes) == 1))
         elif len(outcomes) == 1:
             raise outcome
         else:
             parts += [Text(name, "label"), *parts_of(outcome)]
     return [*parts, next_step(connected[0])] if connected else parts
+
+
+def _kept_note(member: Member) -> str:
+    before, member.process = member.process, member.client.session.process
+    return kept.told(member, before)
 
 
 def complete_connect(completing: Completing) -> Iterable[str]:
@@ -219,7 +235,8 @@ def complete_connect(completing: Completing) -> Iterable[str]:
     objects = [name for name in names.visible() if isinstance(names[name], (Serves, Client, Program))]
     match completing.words:
         case []:
-            return [*completing.workspace.names, *objects, *(path.name for path in sorted(Path().glob("*.json")))]
+            files = [path.name for path in sorted(Path().glob("*.json"))]
+            return [*completing.workspace.names, *completing.kept(), *objects, *files]
         case [word]:
             return [*(_entries_of(word, names) or objects)]
         case [word, *_]:
@@ -250,6 +267,11 @@ def _header(text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
+def _hours(text: str) -> float:
+    """As seconds."""
+    return 3600 * seconds(text)
+
+
 def _token(variable: str) -> tuple[str, str]:
     """The header for a token that stands in the environment, where no notebook shows it."""
     if not os.environ.get(variable):
@@ -265,7 +287,9 @@ CONNECT = Command(
         "NAME is what you call the server from now on. A command is shown before it starts, and starts when you "
         "allow it. In its place may stand a URL, or a Python object: a Server of this notebook, a Client, a list "
         "of words, an entry of an mcp.json file. Of an mcp.json file all servers are connected, or those that are "
-        "named. Connecting again makes the connection anew. client = %mcp connect … keeps the Client."
+        "named. Connecting again makes the connection anew. client = %mcp connect … keeps the Client. With --keep the "
+        "server outlives the kernel: after a restart %mcp connect NAME comes back to it, with all that it has in "
+        "memory. %mcp disconnect NAME --stop ends it."
     ),
     examples=(
         "%mcp connect everything -- npx -y @modelcontextprotocol/server-everything",
@@ -274,6 +298,7 @@ CONNECT = Command(
         "%mcp connect demo demo",
         "%mcp connect mcp.json",
         "%mcp connect mcp.json files github",
+        "%mcp connect long --keep -- python simulation.py",
     ),
     options=(
         Option(
@@ -288,6 +313,13 @@ CONNECT = Command(
         Option("--token-env", "the variable that holds a URL's bearer token", value="VAR", read=_token, many=True),
         Option("--timeout", "seconds of silence after which a request is given up", value="SECONDS", read=seconds),
         Option("--revision", "the protocol revision to speak; found out by default", value="DATE"),
+        Option(
+            "--keep",
+            "let it outlive the kernel, and end after HOURS (1) alone",
+            value="HOURS",
+            read=_hours,
+            bare=DEFAULT_LIMITS.relay_keep,
+        ),
         Option("--trust", "start the command without asking, where nobody can be asked"),
     ),
     run=run_connect,

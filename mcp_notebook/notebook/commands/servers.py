@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ...render.letters import excerpt, one_line
 from ...render.parts import Card, Fold, Part, Table, Text, listing, text
+from .. import kept
+from ..brief import CommandError, hinted
 from ..call_view import log_line
 from ..workspace import Kind, Member, Workspace
+from .completing import Completing
 from .listing import complete_server
 from .table import Command, Invocation, Option, Reply
 
@@ -62,11 +65,13 @@ def overview(invocation: Invocation) -> Reply:
     workspace = invocation.workspace
     clients = {member.name: member.client for member in workspace}
     if not clients:
-        return Reply(clients, [Card("", "", [Table(("to begin", ""), _BEGINNING)], name="nothing is connected yet")])
+        parts = [Table(("to begin", ""), _BEGINNING), *_kept(workspace)]
+        return Reply(clients, [Card("", "", parts, name="nothing is connected yet")])
     rows = _rows(workspace)
     first = next(iter(workspace.connected() or workspace)).name
     count = f"{len(rows)} server{'s' if len(rows) > 1 else ''}"
-    return Reply(clients, [Card("", "", listing(rows, _COLUMNS), name=count), next_step(first), *_lost(workspace)])
+    notes = [next_step(first), *_lost(workspace), *_kept(workspace)]
+    return Reply(clients, [Card("", "", listing(rows, _COLUMNS), name=count), *notes])
 
 
 def list_servers(invocation: Invocation) -> Reply:
@@ -77,7 +82,7 @@ def list_servers(invocation: Invocation) -> Reply:
         return Reply(clients, listing(_rows(invocation.workspace), _COLUMNS) if clients else overview(invocation).parts)
     member.check()
     counts = invocation.workspace.wait(member.counts())
-    return Reply(member.client, [card(member, counts, whole=True, opened=True)])
+    return Reply(member.client, [card(member, counts, note=kept.told(member), whole=True, opened=True)])
 
 
 def _rows(workspace: Workspace) -> list[Row]:
@@ -94,6 +99,14 @@ def _rows(workspace: Workspace) -> list[Row]:
 def _lost(workspace: Workspace) -> list[Part]:
     lost = [member.name for member in workspace if not member.connected]
     return [Text(f"%mcp reconnect {lost[0]} connects it again.", "note")] if lost else []
+
+
+def _kept(workspace: Workspace) -> list[Part]:
+    """What runs on from before, and is not connected."""
+    names = [name for name in kept.names(workspace.place) if name not in workspace]
+    if not names:
+        return []
+    return [Text(f"Kept running from before: {', '.join(names)}. %mcp connect {names[0]} comes back to it.", "note")]
 
 
 def next_step(name: str) -> Text:
@@ -135,13 +148,40 @@ def card(
 
 def disconnect(invocation: Invocation) -> Reply:
     """End connections; `reconnect` makes them anew."""
+    workspace, stop = invocation.workspace, bool(invocation.options.get("stop"))
+    name = next(iter(invocation.texts()), "")
+    if stop and name and name not in workspace:
+        return _stopped(invocation, name)
     members = chosen(invocation)
 
     async def close() -> None:
         await asyncio.gather(*(member.client.close() for member in members))
 
-    invocation.workspace.wait(close())
-    return Reply(None, [Card("drop", "disconnected", name=member.name) for member in members])
+    notes = {member.name: kept.left(member) for member in members}
+    workspace.wait(close())
+    return Reply(None, [_disconnected(member, notes[member.name], stop) for member in members])
+
+
+def _disconnected(member: Member, note: str, stop: bool) -> Card:
+    if stop and member.relay is not None:
+        kept.stop(member.relay)
+        return Card("drop", "stopped", name=member.name)
+    return Card("drop", "disconnected", [Text(note, "note")] if note else [], name=member.name)
+
+
+def _stopped(invocation: Invocation, name: str) -> Reply:
+    """End a kept server to which this kernel is not connected. Raises CommandError."""
+    running = kept.names(invocation.workspace.place)
+    invocation.at_most(1)
+    if name not in running:
+        raise CommandError(hinted(f"No server {name!r} is kept running here", name, running))
+    kept.stop(kept.full_name(name, invocation.workspace.place))
+    return Reply(None, [Card("drop", "stopped", name=name)])
+
+
+def complete_disconnect(completing: Completing) -> Iterable[str]:
+    """What is connected, and what is kept."""
+    return [*complete_server(completing), *([] if completing.words else completing.kept())]
 
 
 def chosen(invocation: Invocation) -> list[Member]:
@@ -186,10 +226,11 @@ DISCONNECT = Command(
     name="disconnect",
     usage="[NAME] [--all]",
     summary="end a connection, and the server's process",
-    examples=("%mcp disconnect everything",),
-    options=(ALL,),
+    about="A server that was connected with --keep runs on, unless --stop is given.",
+    examples=("%mcp disconnect everything", "%mcp disconnect long --stop"),
+    options=(ALL, Option("--stop", "end also a server that is kept running")),
     run=disconnect,
-    complete=complete_server,
+    complete=complete_disconnect,
 )
 
 LOG = Command(

@@ -26,6 +26,7 @@ class Option:
         value: what its value is called; "" for an option that has none.
         read: makes the value of its text; a ValueError says what would be right.
         many: whether it can be given more than once; then its values come as a list.
+        bare: its value where it is given without one; None: it needs one. Then a value is written `--name=value`.
     """
 
     name: str
@@ -33,11 +34,17 @@ class Option:
     value: str = ""
     read: Callable[[str], Any] = str
     many: bool = False
+    bare: Any = None
 
     @property
     def usage(self) -> str:
         """How it is written."""
-        return f"{self.name} {self.value}".rstrip()
+        return f"{self.name}[={self.value}]" if self.bare is not None else f"{self.name} {self.value}".rstrip()
+
+    @property
+    def takes_next(self) -> bool:
+        """Whether the next word is its value."""
+        return bool(self.value) and self.bare is None
 
     @property
     def key(self) -> str:
@@ -163,14 +170,14 @@ def parse(
             continue
         name, equals, text = names.text(word).partition("=")
         option = known.get(name) or _no_option(command, name)
-        if option.value and not equals:
+        if option.takes_next and not equals:
             if at == len(words):
                 raise CommandError(f"{name} needs a value: {option.usage}")
             text = names.text(words[at])
             at += 1
         elif equals and not option.value:
             raise CommandError(f"{name} takes no value.")
-        value = _read(option, text) if option.value else True
+        value = _read(option, text) if option.takes_next or equals else option.bare or True
         if option.many:
             options.setdefault(option.key, []).append(value)
         else:

@@ -18,15 +18,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ..command import Command
 
-__all__ = ["ATTACHED", "TAKEN_OVER", "behind", "is_relay", "relayed"]
+__all__ = ["ATTACHED", "TAKEN_OVER", "Attached", "behind", "is_relay", "kept", "name_of", "relayed", "starts_nothing"]
 
 ATTACHED = "notifications/mcp-notebook/attached"
-"""What a front started with `--announce` says first: `{"server": …, "attachment": …}`. The server's name is random, and
-another for each process, so that a client knows whether it has come back to the one that it knew; attachments are
-counted from 1."""
+"""What a front started with `--announce` says first, with the fields of an `Attached`."""
 
 TAKEN_OVER = 75
 """The exit status of a front whose place another has taken. Its client should not come back by itself."""
@@ -40,6 +39,23 @@ KEEPER_ENDED = "the process that keeps the server has ended, and the server with
 """What such a line says, or begins with, so that a client can tell these apart: a server may end with any status."""
 
 _RELAY = ("-m", "mcp_notebook", "relay")
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """What a client is told of the server that it meets.
+
+    Attributes:
+        server: a random name, another for each process, so that a client knows whether it has come back to the same.
+        attachment: the how many-th client it is, from 1.
+        since: when the server was started, in seconds since 1970.
+        keep: how many seconds the server stays without a client.
+    """
+
+    server: str
+    attachment: int
+    since: float
+    keep: float
 
 
 def relayed(command: Command, *, name: str | None = None, keep: float | None = None) -> Command:
@@ -60,6 +76,16 @@ def relayed(command: Command, *, name: str | None = None, keep: float | None = N
     )
 
 
+def kept(name: str) -> Command:
+    """What leads to the server that a relay of this name runs, and starts none."""
+    return Command([sys.executable, "-P", *_RELAY, "--announce", "--name", name])
+
+
+def starts_nothing(command: Command) -> bool:
+    """Whether a command is one that `kept` gives."""
+    return command == kept(command.args[-1]) and not command.env
+
+
 def is_relay(command: Command) -> bool:
     """Whether a command starts a relay, so that the server may still run when it is started again."""
     return _begins(_behind_options(command.args[1:]), _RELAY)
@@ -71,6 +97,12 @@ def behind(command: Command) -> Command:
     if not is_relay(command) or "--" not in args[:-1]:
         return command
     return Command(args[args.index("--") + 1 :], command.env, command.cwd)
+
+
+def name_of(command: Command) -> str | None:
+    """What a relay is called by its command; None where that is no relay, or has no name."""
+    own = list(command.args[: len(command.args) - len(behind(command).args)] or command.args)
+    return own[own.index("--name") + 1] if is_relay(command) and "--name" in own[:-1] else None
 
 
 def _behind_options(words: Sequence[str]) -> Sequence[str]:

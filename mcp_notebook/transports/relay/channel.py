@@ -16,7 +16,9 @@ class RelayChannel(StdioChannel):
 
     def _why_lost(self, child: Child, cut_off: bool) -> MCPError:
         before, _, last = child.stderr.rstrip().rpartition("\n")
-        if child.exit_status is None or not last.startswith(PREFIX):
+        if not last.startswith(PREFIX):
+            if child.exit_status is not None and child.exit_status >= 0 and last:
+                return child.loss(cut_off=cut_off)  # something is wrong with us
             return ConnectionLost(
                 f"The way to the server was cut: the process between (pid {child.pid}) "
                 f"{ending_in_words(child.exit_status)}. The server itself should still run; connect again to go on."

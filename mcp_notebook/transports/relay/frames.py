@@ -10,7 +10,7 @@ from typing import Any
 
 __all__ = ["VERSION", "Frame", "FrameReader", "Kind", "data_frames", "frame", "json_frame", "number_frame"]
 
-VERSION = 1
+VERSION = 2
 """Of this language. A front and a keeper of different versions refuse each other."""
 
 _HEAD = struct.Struct("!BI")

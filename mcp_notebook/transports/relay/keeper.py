@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import json
 import logging
 import os
@@ -19,7 +20,7 @@ from ...limits import Limits
 from ..command import Command
 from ..lines import LineBuffer
 from ..process_tree import ending_in_words
-from . import OVERTAKEN, SERVER_ENDED, TAKEN_OVER
+from . import OVERTAKEN, SERVER_ENDED, TAKEN_OVER, Attached
 from .backlog import Backlog
 from .frames import VERSION, FrameReader, Kind, data_frames, json_frame, number_frame, number_in
 from .place import Place, is_own
@@ -46,7 +47,7 @@ class Keeper:
         command: what starts the server.
         place: where the socket is.
         listener: the socket, listening.
-        keep: how many seconds the server stays while nobody is attached. Each attachment says it anew.
+        keep: how many seconds the server stays while nobody is attached. An attachment may say it anew.
         limits: `relay_buffer`, `message`, `send_buffer`, `stderr_tail`, `shutdown` and `linger` are kept.
     """
 
@@ -138,12 +139,18 @@ class Keeper:
             if self._over.is_set():
                 visitor.leave()  # too late; it comes back, and meets a new relay
             elif not visitor.closed.is_set() and await self._started(visitor):
-                self._let_in(visitor, float(hello["keep"]))
+                self._let_in(visitor, hello["keep"])
 
     def _why_not(self, hello: dict[str, Any]) -> str | None:
-        if (hello["args"], hello["cwd"]) == (list(self._command.args), self._command.directory):
+        if hello["args"] is None or (hello["args"], hello["cwd"]) == (
+            list(self._command.args),
+            self._command.directory,
+        ):
             return None
-        return f"the relay {self._identity.name!r} runs another command: {self._command} (in {self._command.directory})"
+        return (
+            f"the relay {self._identity.name!r} runs another command: {self._command} (in {self._command.directory}). "
+            "End that one first (in a notebook: %mcp disconnect NAME --stop), or choose another name."
+        )
 
     async def _vacate(self, old: Visitor) -> None:
         """Have whoever is attached leave; in good order, so that what its client has sent and read is known."""
@@ -171,15 +178,16 @@ class Keeper:
         self._feeding = asyncio.create_task(self._feed(server))
         return True
 
-    def _let_in(self, visitor: Visitor, keep: float) -> None:
+    def _let_in(self, visitor: Visitor, keep: float | None) -> None:
         if self._away is not None:
             self._away.cancel()
         self._attached = visitor
         self._attachments += 1
-        self._keep = keep
+        self._keep = self._keep if keep is None else keep
         # It may send at once, so that it hears of a client that leaves at once before it gives it anything.
         allowed = self.limits.send_buffer if self._input.empty() else 0
-        visitor.welcome({"server": self._name, "attachment": self._attachments}, allowed)
+        attached = Attached(self._name, self._attachments, self._since, self._keep)
+        visitor.welcome(dataclasses.asdict(attached), allowed)
         if not allowed:
             self.sent(visitor, b"")  # it may when all is done that earlier ones sent
         visitor.say(b"".join(data_frames(Kind.STDERR, bytes(self._unheard))))

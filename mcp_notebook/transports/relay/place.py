@@ -19,7 +19,7 @@ import platformdirs
 from ...errors import ConnectError
 from ..command import Command
 
-__all__ = ["Place", "id_of", "id_of_name"]
+__all__ = ["Place", "id_of", "id_of_name", "in_use"]
 
 _SUFFIX = ".socket"
 _BACKLOG = 128
@@ -38,6 +38,18 @@ def id_of_name(name: str) -> str:
     return hashlib.sha256(f"name {name}".encode()).hexdigest()[:_ID_LENGTH]
 
 
+def meeting_place() -> Path:
+    """Where relays of this user meet, if there are any."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that XDG_RUNTIME_DIR is not set: there is another folder then
+        return Path(platformdirs.user_runtime_path("mcp_notebook", appauthor=False)) / "relay"
+
+
+def in_use() -> bool:
+    """Whether there may be relays, without asking any."""
+    return any(meeting_place().glob(f"*{_SUFFIX}"))
+
+
 class Place:
     """The folder, as the current one of this process: so the paths of sockets, which must be short, are only names.
 
@@ -46,9 +58,7 @@ class Place:
     """
 
     def __init__(self) -> None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that XDG_RUNTIME_DIR is not set: there is another folder then
-            self.path = Path(platformdirs.user_runtime_path("mcp_notebook", appauthor=False)) / "relay"
+        self.path = meeting_place()
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             folder = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)

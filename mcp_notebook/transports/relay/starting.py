@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import os
 import socket
@@ -14,7 +15,7 @@ from ...errors import ConnectError
 from ...jsonrpc import Notification, dump
 from ...limits import DEFAULT_LIMITS, Limits
 from ..command import Command
-from . import ATTACHED
+from . import ATTACHED, Attached
 from .alone import run_alone
 from .frames import VERSION, Frame, FrameReader, Kind, json_frame
 from .front import Front
@@ -26,13 +27,22 @@ _AGAIN = 0.02
 """Seconds before a relay that is just ending is looked for again."""
 
 
-def attach(command: Command, *, name: str | None, keep: float, announce: bool, limits: Limits = DEFAULT_LIMITS) -> int:
+def attach(
+    command: Command | None,
+    *,
+    name: str | None,
+    keep: float | None,
+    announce: bool,
+    limits: Limits = DEFAULT_LIMITS,
+) -> int:
     """Be the front of a relay on this process's stdin, stdout and stderr, until the end.
 
     Args:
-        command: what starts the server, where no relay runs it yet. Its environment is used as it is.
+        command: what starts the server, where no relay runs it yet. Its environment is used as it is. None: nothing is
+            started, and the relay must have a name.
         name: who the relay is; None: the command says so.
-        keep: how many seconds the server stays without a client.
+        keep: how many seconds the server stays without a client; None: as it was said before, at first
+            `Limits.relay_keep`.
         announce: whether to say `ATTACHED` first.
         limits: what to keep to.
 
@@ -43,22 +53,29 @@ def attach(command: Command, *, name: str | None, keep: float, announce: bool, l
         ConnectError: there can be no relay here.
     """
     _open_missing_streams()
-    id = id_of(command) if name is None else id_of_name(name)
-    args, cwd = list(command.args), command.directory
-    command = Command(args, command.env, cwd)  # this process is about to change its directory
+    if name is not None:
+        id = id_of_name(name)
+    else:
+        assert command is not None
+        id = id_of(command)
+    if command is not None:
+        command = Command(command.args, command.env, command.directory)  # this process is about to change its own
     place = Place()
 
     def start() -> None:
+        if command is None:
+            raise ConnectError(f"No server is kept as {name!r}, or no longer. Connect with its command to start it.")
         # Only here: whoever attaches to a running relay should start fast.
         import asyncio
 
         from .keeper import Identity, Keeper
 
         listener = place.listen(id)
-        keeper = Keeper(Identity(id, name), command, place, listener, keep, limits)
+        keeper = Keeper(Identity(id, name), command, place, listener, keep or limits.relay_keep, limits)
         run_alone(lambda: asyncio.run(keeper.run()), keep=listener.fileno())
         listener.close()
 
+    args, cwd = (list(command.args), command.cwd) if command is not None else (None, None)
     hello = {"do": "attach", "version": VERSION, "args": args, "cwd": cwd, "keep": keep}
     deadline = time.monotonic() + limits.connect
     while time.monotonic() < deadline:
@@ -137,8 +154,9 @@ def _relay(keeper: socket.socket, frames: FrameReader, heard: list[Frame], annou
 
 
 def _announcement(hello: bytes) -> bytes:
-    attachment = json.loads(hello)
-    return dump(Notification(ATTACHED, {name: attachment[name] for name in ("server", "attachment")})) + b"\n"
+    said = json.loads(hello)
+    attached = {field.name: said[field.name] for field in dataclasses.fields(Attached)}
+    return dump(Notification(ATTACHED, attached)) + b"\n"
 
 
 def _ask(place: Place, id: str, hello: dict[str, Any], seconds: float) -> dict[str, Any] | None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import select
 import signal
 import subprocess
 import sys
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +18,7 @@ import pytest
 from mcp_notebook.errors import ConnectError, ServerExited
 from mcp_notebook.limits import Limits
 from mcp_notebook.transports.command import Command
-from mcp_notebook.transports.relay import TAKEN_OVER, is_relay, relayed, starting
+from mcp_notebook.transports.relay import TAKEN_OVER, is_relay, kept, relayed, starting, starts_nothing
 from mcp_notebook.transports.relay.place import id_of_name
 
 from ..stdio_helpers import BOUND, all_gone, lives, opened, wait_until
@@ -41,7 +43,7 @@ def test_a_killed_client_comes_back_to_the_same_server(relays: Relays) -> None:
         wait_until(lambda: not relays.the_only_one()["attached"])
         assert lives(pid)
     with client_process(relays) as after:
-        assert after.hears()["params"] == {"server": welcome["server"], "attachment": 2}
+        assert after.hears()["params"] == {**welcome, "attachment": 2}
         after.begin(2, "pid")
         assert after.hears()["result"] == pid
 
@@ -396,3 +398,25 @@ def test_a_stream_that_the_client_has_closed_is_like_one_that_has_ended(relays: 
     )
     assert done.returncode == 0
     assert relays.the_only_one()["attached"] is False
+
+
+def test_a_name_alone_attaches_to_what_is_kept_as_it_was_and_starts_nothing(relays: Relays) -> None:
+    alone = replace(kept("one"), env=relays.environment, cwd="/")
+    with front(alone) as process:
+        assert process.wait(BOUND) == 1
+        assert process.stderr is not None
+        assert (
+            process.stderr.read()
+            == b"relay: No server is kept as 'one', or no longer. Connect with its command to start it.\n"
+        )
+    with front(relays.command(name="one", keep=29)) as process:
+        assert process.stdout is not None
+        first = json.loads(process.stdout.readline())["params"]
+    with front(alone) as process:
+        assert process.stdout is not None
+        assert json.loads(process.stdout.readline())["params"] == {**first, "attachment": 2}
+    assert first["keep"] == 29
+    assert is_relay(alone)
+    assert starts_nothing(kept("one"))
+    assert not starts_nothing(alone)  # what is added to its environment may be anything
+    assert not starts_nothing(relays.command(name="one"))

@@ -319,4 +319,4 @@ async def test_the_server_is_told_of_by_a_notification_that_any_client_may_pass_
         await client.ask("pid")
         first = client.receiver.messages[0]
         assert isinstance(first, Notification)
-        assert set(first.params or {}) == {"server", "attachment"}
+        assert set(first.params or {}) == {"server", "attachment", "since", "keep"}
