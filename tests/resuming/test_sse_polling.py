@@ -252,6 +252,13 @@ async def test_an_id_of_no_stream_is_refused(session: Session, id: str) -> None:
     assert await session.get(last_event_id=id).head() == 400
 
 
+async def test_a_client_that_heard_it_all_is_told_that_there_is_no_more(session: Session, server: Steps) -> None:
+    server.free.set()  # SSE-2
+    found = await events(session.post(call("work")))
+    assert said(await events(session.get(last_event_id=found[-2].id))) == ["run 1"]
+    assert await session.get(last_event_id=found[-1].id).head() == 405
+
+
 async def test_another_session_does_not_get_the_stream(server: Steps) -> None:  # SSE-2
     app = server.asgi_app()
     one, two = await Session.open(app), await Session.open(app)

@@ -142,8 +142,15 @@ class SessionChannel:
             send, receive: of the ASGI request.
             keep_alive: seconds of silence after which a comment shows that the stream is alive.
             last_id: the last event that arrived, of the stream to go on with; None: what belongs to no request.
+
+        Raises:
+            Refusal: there is no such stream, or nothing is left of it. (One that ended at once would have a client that
+                takes no error for an answer, as the TypeScript SDK's, come back again and again.)
         """
         stream, after = (self._outbox, self._outbox.sent) if last_id is None else self._found(last_id)
+        if stream.over_at(after):
+            allow = ((b"allow", b"POST, DELETE"),)
+            raise Refusal(405, INVALID_REQUEST, "This stream has ended, and all of it has been said.", headers=allow)
         reader = object()
         watch = Watch(receive, lambda: stream.leave(reader))
         watch.start_in(0)

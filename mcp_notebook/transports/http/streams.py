@@ -180,6 +180,10 @@ class Stream:
         while not self.ended:
             await self._news.wait()
 
+    def over_at(self, number: int) -> bool:
+        """Whether nothing is left to be said after that number."""
+        return self.ended and all(kept <= number for kept in self._said)
+
     async def carry(self, reader: object, send: Send, after: int, keep_alive: float, *, primes: bool) -> None:
         """Send what was said after a number, and go on until all is said, the reader has gone, somebody newer reads, or
         the stream is paused.
