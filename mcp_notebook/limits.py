@@ -77,7 +77,7 @@ class Limits:
     kept: float = 3600.0
     """How long a resumable call is kept for a client that is away, where its tool says nothing of it."""
     kept_calls: int = 20_000
-    """How many resumable calls of one server are kept at once."""
+    """How many resumable calls of one server are kept at once; the oldest whose outcome was sent gives way."""
     parked_calls: int = 1000
     """How many handlers of one server wait for clients to come back with answers (round trips)."""
     store: int = 1 * GiB

@@ -79,11 +79,14 @@ class Call:
         "_prefix",
         "limits",
         "request_id",
+        "told",
     )
 
     def __init__(self, request_id: RequestId, prefix: str, limits: Limits) -> None:
         self.request_id = request_id
         self.limits = limits
+        self.told = False
+        """Whether somebody who follows it was given its outcome."""
         self._prefix = prefix
         self._log = CallLog(limits.call_events)
         self._handed_over = 0
@@ -151,6 +154,7 @@ class Call:
                 if self._log.last > after:
                     continue
                 if self._handler is not None and self._handler.done():
+                    self.told = True
                     return self._outcome(self._handler)
                 await self._news.wait()
                 self._check(me)

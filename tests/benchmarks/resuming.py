@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import itertools
 import statistics
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable
 
 import psutil
 
@@ -19,7 +18,6 @@ from .bare import Bare, Stream
 from .cases import LINE, Way
 from .scenarios import Numbers
 
-ComeBack = Callable[[Bare, int], Awaitable[float]]
 FEWEST = 10
 """How often one comes back at least, to take the median."""
 A_SESSION = 500
@@ -40,16 +38,12 @@ async def resuming(url: str, server: psutil.Process, way: Way, open: int, second
         open: how many other requests are open, with nobody there to hear them.
         seconds: how long one drops requests and comes back to them, without the others and among them.
     """
-    come_back: ComeBack = {"stream": _by_stream, "request": _by_request}[way]
-    session = await _session(url, way)
-    ids = itertools.count(1)
-    alone = await _back(server, come_back, session, ids, seconds)
+    alone = await _back(url, server, way, seconds)
     before, began = await _memory(server), _cpu(server)
     await _leave(url, way, open, 0)
     opened = _cpu(server) - began
     many = await _memory(server)
-    session = await _session(url, way)
-    among = await _back(server, come_back, session, ids, seconds)
+    among = await _back(url, server, way, seconds)
     between = await _memory(server)
     await _leave(url, way, TALKING, LINES)
     said = await _memory(server) - between
@@ -66,14 +60,17 @@ async def resuming(url: str, server: psutil.Process, way: Way, open: int, second
     return {f"{way}_{name}": number for name, number in numbers.items()}
 
 
-async def _back(
-    server: psutil.Process, come_back: ComeBack, session: Bare, ids: Iterator[int], seconds: float
-) -> tuple[float, float]:
+async def _back(url: str, server: psutil.Process, way: Way, seconds: float) -> tuple[float, float]:
     """Seconds of the server's CPU for a request that is dropped and come back to; and how long the latter takes."""
+    come_back = {"stream": _by_stream, "request": _by_request}[way]
+    session = await _session(url, way)
     cpu, end = _cpu(server), time.perf_counter() + seconds
     times: list[float] = []
     while len(times) < FEWEST or time.perf_counter() < end:
-        times.append(await come_back(session, next(ids)))
+        id = len(times) % A_SESSION + 1
+        if times and id == 1:
+            session = await _session(url, way)
+        times.append(await come_back(session, id))
     return (_cpu(server) - cpu) / len(times), statistics.median(times)
 
 

@@ -102,7 +102,7 @@ class KeptCalls:
         Raises:
             ProtocolError: too many are kept already.
         """
-        if len(self._calls) >= self.limits.kept_calls:
+        if not self._has_room():
             raise ProtocolError(INTERNAL_ERROR, f"More than {self.limits.kept_calls} calls are kept; try again later.")
         policy = ResumePolicy(
             request_id=id,
@@ -113,6 +113,15 @@ class KeptCalls:
         )
         call = self._calls[_digest(policy.token)] = KeptCall(self, dialect, policy, principal)
         return call
+
+    def _has_room(self) -> bool:
+        """Whether one more can be kept; the oldest whose outcome was sent gives way."""
+        if len(self._calls) >= self.limits.kept_calls:
+            told = next((call for call in self._calls.values() if call.told), None)
+            if told is None:
+                return False
+            told.end()
+        return True
 
     def find(self, dialect: Dialect, name: RequestId | None, token: str | None, principal: str | None) -> KeptCall:
         """The call of a token, if it is that of this request or stream, and of whoever asks.
