@@ -212,7 +212,16 @@ def dump(message: Message) -> bytes:
             if message.data is not None:
                 error["data"] = message.data
             body["error"] = error
+    return as_json(body)
+
+
+def as_json(value: Any) -> bytes:
+    """Anything that serialises to JSON data, in UTF-8.
+
+    Raises:
+        Unserializable: it holds something that JSON cannot say.
+    """
     try:
-        return to_json(body, by_alias=True, exclude_none=True, inf_nan_mode="null")
+        return to_json(value, by_alias=True, exclude_none=True, inf_nan_mode="null")
     except ValueError as reason:
         raise Unserializable(f"This cannot be sent as JSON: {reason}") from None

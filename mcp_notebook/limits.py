@@ -78,6 +78,17 @@ class Limits:
     """How long a resumable call is kept for a client that is away, where its tool says nothing of it."""
     kept_calls: int = 20_000
     """How many resumable calls of one server are kept at once; the oldest whose outcome was sent gives way."""
+    tasks: int = 20_000
+    """How many tasks of one requestor are at work at once."""
+    task_keep: float = 3600.0
+    """How long a task is kept where its requestor does not say."""
+    task_keep_most: float = 24 * 3600.0
+    """How long a task is kept at most, whatever its requestor wishes."""
+    task_poll: float = 1.0
+    """The longest that a requestor is told to wait before it asks about a task again; young tasks may be asked about
+    sooner, and those of a requestor that has very many, later."""
+    task_rate: float = 1000.0
+    """How many requests about tasks one requestor may make in a second, on average over ten."""
     parked_calls: int = 1000
     """How many handlers of one server wait for clients to come back with answers (round trips)."""
     store: int = 1 * GiB

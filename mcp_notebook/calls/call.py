@@ -10,9 +10,10 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, TypeVar
 
-from ..errors import ConnectionLost, MCPError, ProtocolError
+from ..errors import CallCancelled, ConnectionLost, MCPError, ProtocolError
 from ..jsonrpc import INTERNAL_ERROR, Request, RequestId
 from ..limits import Limits
 from ..protocol.calls import CallEvent, CallLog, EventKind
@@ -57,6 +58,9 @@ class _Follower:
         return 0.0 if self.about is None else self.connection.unheard(self.about)
 
 
+_NO_QUESTIONS: Mapping[int, Said] = MappingProxyType({})
+
+
 class Superseded(Exception):
     """Somebody newer follows the call (RR-12); whoever followed it before ends without a word."""
 
@@ -78,6 +82,7 @@ class Call:
         "_news",
         "_prefix",
         "limits",
+        "questions",
         "request_id",
         "told",
     )
@@ -87,6 +92,8 @@ class Call:
         self.limits = limits
         self.told = False
         """Whether somebody who follows it was given its outcome."""
+        self.questions = _NO_QUESTIONS
+        """Those that are still open: number -> question."""
         self._prefix = prefix
         self._log = CallLog(limits.call_events)
         self._handed_over = 0
@@ -110,12 +117,24 @@ class Call:
 
     async def ask(self, method: str, params: dict[str, Any], key: str | None = None) -> Any:
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._say("question", Said(method, params, answer, key))
+        question = Said(method, params, answer, key)
+        number = self._say("question", question).number
+        self.questions = {**self.questions, number: question}
+        self.asked()
         try:
             async with asyncio.timeout(self.limits.question + self.patience):
                 return await answer
         except TimeoutError:
             raise MCPError(f"Nobody answered {method!r} in time.") from None
+        finally:
+            self.questions = {other: one for other, one in self.questions.items() if other != number}
+            self.answered()
+
+    def asked(self) -> None:
+        """A question was added."""
+
+    def answered(self) -> None:
+        """A question was settled, in whichever way."""
 
     @property
     def patience(self) -> float:
@@ -153,9 +172,9 @@ class Call:
                 after = max(after, last)
                 if self._log.last > after:
                     continue
-                if self._handler is not None and self._handler.done():
+                if self.over:
                     self.told = True
-                    return self._outcome(self._handler)
+                    return self.conclusion()
                 await self._news.wait()
                 self._check(me)
         finally:
@@ -168,8 +187,18 @@ class Call:
 
     async def outcome(self) -> Any:
         """Wait for the result, without what is said before it. Raises ProtocolError."""
+        while not self.over:
+            await self._news.wait()
+        return self.conclusion()
+
+    @property
+    def over(self) -> bool:
+        """Whether it has its outcome."""
+        return self._handler is not None and self._handler.done()
+
+    def conclusion(self) -> Any:
+        """The result of one that is over. Raises ProtocolError."""
         assert self._handler is not None, "it has begun"
-        await asyncio.wait([self._handler])
         return self._outcome(self._handler)
 
     def end(self) -> None:
@@ -183,31 +212,25 @@ class Call:
 
     # Within
 
-    @property
-    def questions(self) -> list[tuple[int, Said]]:
-        """The questions that are still open, with their numbers."""
-        return [
-            (event.number, event.data)
-            for event in self._log.since(0)
-            if event.kind == "question" and not event.data.settled
-        ]
-
     async def _send(self, event: CallEvent, to: _Follower) -> None:
-        if event.kind == "dropped":
-            told = {"level": "notice", "data": f"{event.data} log lines were dropped"}
-            await to.connection.notify("notifications/message", told, about=to.about)
-        else:
-            await self._say_to(to, event.number, event.data)
+        await self._send_to(event, to.connection, to.about)
         self._check(to)
 
-    async def _say_to(self, to: _Follower, number: int, said: Said) -> None:
-        params = self.stamped(said, number)
-        if said.answer is None:
-            await to.connection.notify(said.method, params, about=to.about)
-        elif not said.answer.done():
-            id = f"{self._prefix}-{self.request_id}-{number}"
-            answered = await to.connection.ask(Request(id, said.method, params), about=to.about)
-            answered.add_done_callback(_settle(said.answer))
+    async def _send_to(self, event: CallEvent, connection: Connection, about: RequestId | None) -> None:
+        method, params = self._as_sent(event)
+        answer = event.data.answer if event.kind == "question" else None
+        if answer is None:
+            await connection.notify(method, params, about=about)
+        elif not answer.done():
+            id = f"{self._prefix}-{self.request_id}-{event.number}"
+            answered = await connection.ask(Request(id, method, params), about=about)
+            answered.add_done_callback(_settle(answer))
+
+    def _as_sent(self, event: CallEvent) -> tuple[str, dict[str, Any]]:
+        """The method and the parameters that tell of an event."""
+        if event.kind == "dropped":
+            return "notifications/message", {"level": "notice", "data": f"{event.data} log lines were dropped"}
+        return event.data.method, self.stamped(event.data, event.number)
 
     def _check(self, follower: _Follower) -> None:
         if self._follower is not follower:
@@ -224,12 +247,18 @@ class Call:
         logger.error("the handler of %r failed", self, exc_info=error)
         raise ProtocolError(INTERNAL_ERROR, str(error) if isinstance(error, MCPError) else "Internal error")
 
-    def _say(self, kind: EventKind, said: Said) -> None:
-        self._log.append(kind, said)
+    def _say(self, kind: EventKind, said: Said) -> CallEvent:
+        event = self._log.append(kind, said)
         self._news.tell()
+        return event
 
     def _handler_ended(self, handler: asyncio.Task[Any]) -> None:
         self._news.tell()
+
+
+def over() -> CallCancelled:
+    """What a handler gets that goes on after its call is over, as a thread may: it cannot be cancelled."""
+    return CallCancelled("The call that this belongs to is over: it was cancelled, or answered.")
 
 
 def _settle(answer: asyncio.Future[Any]) -> Callable[[asyncio.Future[Any]], None]:

@@ -52,7 +52,17 @@ class Answering:
             sampling=None if self.sampling is None else {},
             resumable_requests={},
             streams={},
+            tasks=self._tasks(),
         )
+
+    def _tasks(self) -> dict[str, Any] | None:
+        """What a server may ask for as a task: whatever a person or a model may take long over (TCR-1)."""
+        requests: dict[str, Any] = {}
+        if self.elicitation is not None:
+            requests["elicitation"] = {"create": {}}
+        if self.sampling is not None:
+            requests["sampling"] = {"createMessage": {}}
+        return {"list": {}, "cancel": {}, "requests": requests} if requests else None
 
     async def list_roots(self, profile: Profile, params: Model) -> Result:
         """`roots/list`."""

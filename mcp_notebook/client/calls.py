@@ -13,13 +13,17 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import ValidationError
 
-from ..errors import CallCancelled, ConnectionLost, MCPError, RequestTimeout, UnsupportedFeature
+from ..errors import CallCancelled, ConnectionLost, MCPError, ProtocolError, RequestTimeout, UnsupportedFeature
 from ..home import Home
-from ..jsonrpc import RequestId
+from ..jsonrpc import METHOD_NOT_FOUND, RequestId
 from ..limits import Limits
 from ..protocol.calls import TRANSITIONS, CallEvent, CallLog, CallState, EventKind, Occurrence
+from ..protocol.extensions.extension_tasks import declared
 from ..protocol.resuming import Dialect, ResumePolicy, WorkStatus, read_mark
+from ..protocol.revision import Profile
+from ..protocol.tasks import TaskWish
 from ..types import LogMessage, Progress, Tool
+from . import task_requests
 from .listeners import tell
 from .results import ToolResult
 from .resuming import DROPS, go_on, never_done
@@ -27,7 +31,9 @@ from .resuming import DROPS, go_on, never_done
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
+    from ..protocol.tasks import TaskState
     from .session import ClientSession
+    from .tasking import AsTask
 
 
 class Maker(Protocol):
@@ -41,6 +47,8 @@ class Maker(Protocol):
     def validated(self, name: str, raw: Any) -> ToolResult: ...
 
     def known_tool(self, name: str) -> Tool | None: ...
+
+    async def list_tools(self) -> list[Tool]: ...
 
 
 class CallHandle:
@@ -56,6 +64,10 @@ class CallHandle:
     request_id: RequestId | None = None
     dialect: Dialect | None = None
     policy: ResumePolicy | None = None
+    wish: TaskWish | None = None
+    """What is asked of the task that it should become; None where it need not become one."""
+    as_task: AsTask | None = None
+    """How it is carried out as a task; None for a call without one."""
     process: str | None = None
     """Behind a relay, the server's process that works on it, and will answer whoever is connected then."""
     last_number = 0
@@ -125,6 +137,11 @@ class CallHandle:
         return self._latest
 
     @property
+    def task(self) -> TaskState | None:
+        """What is known of the task that it has become; None while it is none."""
+        return None if self.as_task is None else self.as_task.state
+
+    @property
     def elapsed(self) -> float:
         """Seconds since it began, up to its end."""
         return (self._ended or time.time()) - self._began
@@ -144,10 +161,10 @@ class CallHandle:
             CallCancelled: it was cancelled.
             MCPError: it failed.
         """
-        return self._home.wait(self._begun(), timeout)
+        return self._home.wait(self._waited_for(), timeout)
 
     def __await__(self) -> Generator[Any, None, ToolResult]:
-        return self._home.settled(self._begun()).__await__()
+        return self._home.settled(self._waited_for()).__await__()
 
     def cancel(self, reason: str = "cancelled by the user") -> None:
         """No longer want it: the server is told to stop. Callable from any thread; a call that has ended stays so."""
@@ -164,7 +181,13 @@ class CallHandle:
         if self._begun().done():
             self._ended = None
             error = ConnectionLost("It was dropped.")
-            going_on = go_on(self, self._maker.attached, self._maker.known_tool(self.tool), error, self._timeout)
+            tool = self._maker.known_tool(self.tool)
+            if self.as_task is not None:
+                from .tasking import follow
+
+                going_on = follow(self, self.as_task, self._maker.attached, tool)
+            else:
+                going_on = go_on(self, self._maker.attached, tool, error, self._timeout)
             self._future = self._home.submit(self._ended_by(self._maker, going_on))
         else:
             self._home.loop.call_soon_threadsafe(self._hurry)
@@ -184,6 +207,25 @@ class CallHandle:
             return await (await self._maker.attached()).status(self)
 
         return await self._home.run(ask())
+
+    async def delete(self) -> None:
+        """Have the server forget the task that this call has become, and its result; one at work is cancelled. For
+        what should not lie there longer than needed (TSK-12).
+
+        Raises:
+            UnsupportedFeature: it is no task, or this form of tasks cannot be deleted.
+            ProtocolError: the server no longer has it, or refuses.
+        """
+        task, maker = self.as_task, self._maker
+        if task is None or task.state is None or maker is None:
+            raise UnsupportedFeature(f"The call {self.id} of {self.tool!r} is no task, and leaves nothing to delete.")
+        if "tasks/delete" not in task.form.methods:
+            raise UnsupportedFeature("Tasks of this form cannot be deleted; the server forgets them in time.")
+
+        async def delete() -> None:
+            await task_requests.delete(await maker.attached(), task)
+
+        await self._home.run(delete())
 
     async def events(self, after: int = 0) -> AsyncIterator[CallEvent]:
         """What the call says, in order, up to its outcome: what is kept of it so far first.
@@ -247,6 +289,22 @@ class CallHandle:
         return result
 
     async def _outcome(self, maker: Maker, timeout: float | None, total: float | None) -> Any:
+        if self.wish is None and not only_as_task(maker.known_tool(self.tool)):
+            try:
+                return await self._made(maker, timeout, total)
+            except ProtocolError as error:
+                if not wants_task(maker.session.profile, error):
+                    raise
+        from . import tasking
+
+        self.as_task = task = await tasking.choose(maker, self.tool, self.wish or TaskWish())
+        # Where the request's own answer comes in the end, it is waited for as long as the task takes.
+        limits = (timeout, total) if task.form.answered_at_once else (None, None)
+        made = self._made(maker, *limits)
+        return await tasking.begin(self, task, made, maker.attached, maker.known_tool(self.tool))
+
+    async def _made(self, maker: Maker, timeout: float | None, total: float | None) -> Any:
+        """The answer to the request itself."""
         try:
             return await maker.session.call(self, timeout, total)
         except DROPS as error:
@@ -275,7 +333,7 @@ class CallHandle:
         """Whether one can go on with it on another connection."""
         if self._state.terminal and self._state is not CallState.UNKNOWN:
             return False
-        return self.policy is not None or self.process is not None
+        return self.policy is not None or self.process is not None or self.task is not None
 
     def begin_anew(self) -> None:
         """What it came to is gone with the process that it ran in."""
@@ -283,8 +341,8 @@ class CallHandle:
         self.last_number = 0
 
     def lasts(self) -> bool:
-        """Whether it goes on there when nobody waits for it here (RR-3)."""
-        return self.policy is not None
+        """Whether it goes on there when nobody waits for it here (RR-3, TSK-6)."""
+        return self.policy is not None or self.task is not None
 
     def fresh(self, number: int) -> bool:
         """Whether a message of this number is new here; where there are no numbers, every one is."""
@@ -359,6 +417,10 @@ class CallHandle:
             return f"it is {self._state.value}"
         return "the server does not keep calls whose connection is lost"
 
+    def _waited_for(self) -> Future[ToolResult]:
+        """What to wait for. Whoever stops waiting for a task does not end it: that takes `cancel`."""
+        return self._begun() if self.as_task is None else _beside(self._begun())
+
     def _begun(self) -> Future[ToolResult]:
         assert self._future is not None, "a handle is given out once its call has begun"
         return self._future
@@ -399,3 +461,38 @@ class CallHandle:
             await news.wait()
             if self._news is news:
                 self._news = None
+
+
+def only_as_task(tool: Tool | None) -> bool:
+    """Whether a tool can be called only as a task, as far as is known."""
+    return tool is not None and tool.execution is not None and tool.execution.task_support == "required"
+
+
+def wants_task(profile: Profile, error: ProtocolError) -> bool:
+    """Whether a server refuses a call because it should have been one for a task (TCR-1, TEX-1)."""
+    if error.code == profile.revision.missing_capability:
+        required = (error.data or {}).get("requiredCapabilities") if isinstance(error.data, dict) else None
+        return isinstance(required, dict) and declared(required.get("extensions"))
+    tasks = (profile.server.tasks or {}).get("requests")
+    return error.code == METHOD_NOT_FOUND and tasks is not None
+
+
+def _beside(future: Future[ToolResult]) -> Future[ToolResult]:
+    """Another future of the same outcome, which may be cancelled alone."""
+    from concurrent.futures import Future
+
+    beside: Future[ToolResult] = Future()
+
+    def pass_on(done: Future[ToolResult]) -> None:
+        if not beside.set_running_or_notify_cancel():
+            return
+        error = None if done.cancelled() else done.exception()
+        if done.cancelled():
+            beside.set_exception(CallCancelled("The call was cancelled."))
+        elif error is not None:
+            beside.set_exception(error)
+        else:
+            beside.set_result(done.result())
+
+    future.add_done_callback(pass_on)
+    return beside

@@ -20,14 +20,15 @@ from ..errors import (
     SchemaError,
     ServerExited,
     TakenOver,
-    UnsupportedFeature,
 )
 from ..home import Home, is_interactive
 from ..jsonrpc import Notification, much_data
 from ..limits import DEFAULT_LIMITS, Limits
+from ..protocol.extensions import TASKS
 from ..protocol.headers import Annotated, annotated, of_arguments
 from ..protocol.negotiation import known_revision
 from ..protocol.revision import Profile, Revision
+from ..protocol.tasks import TaskState, TaskWish
 from ..transports.base import Channel
 from ..transports.relay import starts_nothing
 from ..types import (
@@ -37,6 +38,7 @@ from ..types import (
     ListPromptsResult,
     ListResourcesResult,
     ListResourceTemplatesResult,
+    ListTasksResult,
     ListToolsResult,
     LoggingLevel,
     Model,
@@ -266,12 +268,44 @@ class Client:
         *,
         timeout: float | None = None,
         meta: Mapping[str, Any] | None = None,
+        task: bool = False,
+        keep: float | None = None,
+        parent: str | None = None,
     ) -> CallHandle:
         """Begin to call a tool, and give its handle at once. Callable from any thread.
 
-        Args: as of `call_tool`.
+        Args:
+            name, arguments, timeout, meta: as of `call_tool`.
+            task: call it as a task, in the best form that the server has: it goes on there whatever becomes of the
+                connection, until it is cancelled. A tool that can be called only so is, without being asked.
+            keep: seconds for which the server should keep the task; its own choice by default.
+            parent: the id of the task that it is a part of (TSK-16).
+
+        Returns:
+            The handle. UnsupportedFeature comes from it, where a task is wanted and the server has none.
         """
-        return self._handle(name, arguments, meta).begin(self, *self._limits(timeout))
+        handle = self._handle(name, arguments, meta)
+        if task:
+            handle.wish = TaskWish(keep=None if keep is None else round(keep * 1000), parent=parent)
+        return handle.begin(self, *self._limits(timeout))
+
+    async def list_tasks(self) -> list[TaskState]:
+        """The tasks of ours that the server has, at work or ended. Where the revision has no such list: none."""
+
+        async def listed() -> list[TaskState]:
+            if not self.profile.server_has("tasks/list"):
+                return []
+            forms = [TASKS[name] for name in self.profile.revision.tasks]
+            found: list[TaskState] = []
+            async for page in self._pages("tasks/list", ListTasksResult):
+                for raw in page.tasks:
+                    # The forms' states are told apart by what only one of them always has.
+                    form = next((one for one in forms if one.declares == ("createdAt" in raw)), forms[0])
+                    state = form.read(raw)
+                    found += [] if state is None else [state]
+            return found
+
+        return await self._run(listed())
 
     async def read_resource(self, uri: str, *, timeout: float | None = None) -> ReadResult:
         """Read a resource. Raises ProtocolError where there is none."""
@@ -515,9 +549,6 @@ class Client:
 
     def _handle(self, name: str, arguments: Mapping[str, Any] | None, meta: Mapping[str, Any] | None) -> CallHandle:
         self.profile.check_server("tools/call")
-        tool = (self._tools or {}).get(name)
-        if tool is not None:
-            _check_listed(tool)
         return CallHandle(
             self.home,
             server=self.name,
@@ -579,12 +610,6 @@ class Client:
 def default_info() -> Implementation:
     """How this client introduces itself."""
     return Implementation(name="mcp_notebook", title="mcp_notebook", version=package_version())
-
-
-def _check_listed(tool: Tool) -> None:
-    """Raise UnsupportedFeature for a tool that can only be called as a task, which this client cannot do."""
-    if tool.execution is not None and tool.execution.task_support == "required":
-        raise UnsupportedFeature(f"The tool {tool.name!r} can only be called as a task, which is not spoken yet.")
 
 
 def _ignore(params: dict[str, Any]) -> None:

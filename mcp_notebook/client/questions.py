@@ -21,7 +21,7 @@ async def answer_once(request: Request, call: CallHandle | None, answer: Answer)
     The questions of a resumable call belong to the call, not to the connection: while somebody thinks about an answer,
     connections may come and go.
     """
-    if call is None or call.policy is None:
+    if call is None or not call.lasts():
         return await answer(request.method, request.params, call)
     pending = call.questions.get(request.id)
     if pending is None:

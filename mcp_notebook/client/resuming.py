@@ -70,7 +70,7 @@ async def go_on(call: CallHandle, attach: Attach, tool: Tool | None, error: MCPE
         raise _ended(call, tool, error) from error
     if not (call.outlives_its_connection or safe_to_repeat(tool)):
         what = f"The connection was lost while {call.tool!r} ran, and this server cannot resume it"
-        raise _lost(call, what, tool, error) from error
+        raise lost(call, what, tool, error) from error
     try:
         return await _tried(call, attach, tool, error, timeout)
     except asyncio.CancelledError:
@@ -85,7 +85,7 @@ def safe_to_repeat(tool: Tool | None) -> bool:
     return hints is not None and bool(hints.read_only_hint or hints.idempotent_hint)
 
 
-def _lost(call: CallHandle, what: str, tool: Tool | None, error: MCPError | None = None) -> OutcomeUnknown:
+def lost(call: CallHandle, what: str, tool: Tool | None, error: MCPError | None = None) -> OutcomeUnknown:
     """Nobody can know what became of a call, and it was not sent again: that might do it twice."""
     call.moved(Occurrence.LOSE)
     harmless = "Calling it again does no harm, as the server says of it"
@@ -97,7 +97,7 @@ def _lost(call: CallHandle, what: str, tool: Tool | None, error: MCPError | None
 def _ended(call: CallHandle, tool: Tool | None, error: MCPError | None = None) -> OutcomeUnknown:
     """What ran there has ended with the server's process; nothing is left to go on with."""
     call.begin_anew()
-    return _lost(call, f"The server ended while {call.tool!r} ran", tool, error)
+    return lost(call, f"The server ended while {call.tool!r} ran", tool, error)
 
 
 def _given_up(call: CallHandle, error: MCPError) -> OutcomeUnknown:

@@ -11,15 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from ..calls.about_tasks import ABOUT, Asked, answer_about_tasks
+from ..calls.carrying_out import carry_out, wishes
+from ..calls.tasks import Tasks
 from ..errors import InvalidResult, MCPError, ProtocolError, SessionExpired, UnsupportedFeature
 from ..jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, Notification, Request, RequestId
 from ..limits import Limits
 from ..protocol.calls import CallState
 from ..protocol.extensions import RESUMING as DIALECTS
+from ..protocol.extensions.extension_tasks import RESULT_TYPE as TASK
 from ..protocol.metadata import LOG_LEVEL, written
 from ..protocol.negotiation import HEADER_MISMATCH
 from ..protocol.resuming import WorkStatus, mark, read_mark
 from ..protocol.revision import Profile, Revision
+from ..store.memory import MemoryStore
 from ..transports.base import Channel
 from ..transports.connection import Connection, OnProgress
 from ..transports.relay import ATTACHED, Attached
@@ -33,6 +38,7 @@ from ..types import (
     SubscriptionFilter,
 )
 from ..types.problems import first_problem
+from . import task_requests
 from .answering import QUESTIONS, Answering, answer
 from .cache import ResultCache
 from .listening import Listening
@@ -48,6 +54,8 @@ LOG_LINES = 1000
 """How many of a server's log lines a client remembers."""
 LEFT = 1000
 """How many calls of lost connections a client remembers, to go on with them."""
+SERVER = "server"
+"""The owner of the tasks that a client carries out: there is but one."""
 RETRYABLE = frozenset({"tools/call", "prompts/get", "resources/read"})
 """The methods whose first answer may be a question (basic/patterns/mrtr)."""
 
@@ -87,6 +95,8 @@ class ClientSession:
         self.connection = Connection(channel, self, limits=limits, questions_stop_the_clock=True)
         self.calls: set[CallHandle] = set()
         self._by_id: dict[RequestId, CallHandle] = {}
+        self.by_task: dict[str, CallHandle] = {}
+        """The calls that have become tasks, by the ids of these."""
         self.attached: Attached | None = None
         """What the relay says, where there is one between."""
         self.left = [call for call in left if call.outlives_its_connection]
@@ -97,7 +107,7 @@ class ClientSession:
         self._tool_headers = tool_headers
         self._renewing = asyncio.Lock()
         self._answering = answering
-        self._limits = limits
+        self.limits = limits
         self._on_notification = on_notification
         self._on_end = on_end
         self._profile: Profile | None = None
@@ -128,7 +138,7 @@ class ClientSession:
             if call.process is not None and call.request_id is not None:
                 self.connection.adopt(Request(call.request_id, "tools/call"))
         await self.connection.open()
-        self._profile = profile = await Opening(self.connection, capabilities, info, self._limits).agree(revision)
+        self._profile = profile = await Opening(self.connection, capabilities, info, self.limits).agree(revision)
         if profile.revision.era == "modern":
             self._meta = written(profile.revision.name, profile.client, info)
             self.set_log_level("info")
@@ -174,7 +184,7 @@ class ClientSession:
             if kept is not None:
                 return kept
         asked, age = params, self._cache.age
-        for number in range(self._limits.rounds):
+        for number in range(self.limits.rounds):
             raw = await self._once(
                 method, asked, timeout=timeout, total=total, on_progress=on_progress, call=call, sent=sent
             )
@@ -185,30 +195,38 @@ class ClientSession:
                 if keeps and number == 0:
                     self._cache.put(method, params, raw, age)
                 return raw
-            if kind not in [*revision.result_types] or method not in RETRYABLE:
+            if kind == TASK and call is not None and call.as_task is not None:
+                return raw
+            if kind != "input_required" or method not in RETRYABLE:
                 raise InvalidResult(f"The server answered {method!r} with a result of type {str(kind)[:80]!r}.")
             if call is not None:
                 call.process = None  # nothing works on it now
             asked = await self._supplied(params, raw, number, call)
-        raise InvalidResult(
-            f"The server asked {self._limits.rounds} times for more and gave no result (Limits.rounds)."
-        )
+        raise InvalidResult(f"The server asked {self.limits.rounds} times for more and gave no result (Limits.rounds).")
 
     async def call(self, call: CallHandle, timeout: float | None, total: float | None, *, sent: bool = False) -> Any:
-        """Make a call of a tool. With `sent` it runs there already, and is only waited for."""
-        self._enter(call)
+        """Make a call of a tool. With `sent` it runs there already, and is only waited for. One that becomes a task is
+        heard until it is left."""
+        self.enter(call)
+        params, task = call.params, call.as_task
+        if task is not None:
+            params = task.form.declared_in(task.form.augmented(params, task.wish), self.profile)
+        begun = False
         try:
-            return await self.request(
+            raw = await self.request(
                 "tools/call",
-                call.params,
+                params,
                 timeout=timeout,
                 total=total,
                 on_progress=call.progressed,
                 call=call,
                 sent=sent,
             )
+            begun = task is not None and task.form.begun(raw) is not None
+            return raw
         finally:
-            self._leave(call)
+            if not begun:
+                self.leave(call)
 
     async def resume(self, call: CallHandle, timeout: float | None) -> Any:
         """Go on with a call that was announced to be resumable; the raw result.
@@ -222,7 +240,7 @@ class ClientSession:
         assert call.request_id is not None
         method, params = call.dialect.resume(call.policy)
         params = {**params, "_meta": mark(None, call.request_id, call.last_number)}
-        self._enter(call)
+        self.enter(call)
         try:
             if call.dialect.same_id:
                 return await self.connection.request(
@@ -239,7 +257,7 @@ class ClientSession:
             await self.connection.request(method, params, lasts=call.lasts)
             return await outcome
         finally:
-            self._leave(call)
+            self.leave(call)
 
     async def cancel_resumed(self, call: CallHandle) -> None:
         """Resume a call, and cancel it at once."""
@@ -263,7 +281,7 @@ class ClientSession:
         if call.dialect is None or call.policy is None:
             raise UnsupportedFeature(f"The server did not announce that {call.tool!r} can be resumed.")
         method, params = call.dialect.ask_status(call.policy)
-        return call.dialect.read_status(await self.connection.request(method, params, timeout=self._limits.request))
+        return call.dialect.read_status(await self.connection.request(method, params, timeout=self.limits.request))
 
     async def _once(
         self,
@@ -290,6 +308,7 @@ class ClientSession:
             on_moved=call.way_moved if call is not None else None,
             id=call.request_id if call is not None and sent else None,
             sent=sent,
+            lingers=call is not None and call.as_task is not None and call.as_task.form.pushes,
         )
         if call is not None:
             call.process = self.process
@@ -311,7 +330,7 @@ class ClientSession:
             if self._profile is not seen or seen is None:
                 return  # another request did it meanwhile
             self.on_fault("it has forgotten the session; a new one was opened")
-            opening = Opening(self.connection, self._answering.capabilities(), seen.client_info, self._limits)
+            opening = Opening(self.connection, self._answering.capabilities(), seen.client_info, self.limits)
             self._profile = await opening.agree(seen.revision)
 
     async def subscribe(self, uri: str) -> None:
@@ -327,16 +346,53 @@ class ClientSession:
         if self._meta is not None and self.profile.server.logging is not None:
             self._meta[LOG_LEVEL] = level
 
+    def enter(self, call: CallHandle) -> None:
+        """What belongs to a call is heard from here on; may be said again."""
+        self.calls.add(call)
+        if call.request_id is not None:
+            self._by_id[call.request_id] = call
+        if call.as_task is not None and call.as_task.id is not None:
+            self.by_task[call.as_task.id] = call
+
+    def leave(self, call: CallHandle) -> None:
+        """It is no longer heard."""
+        self.calls.discard(call)
+        if call.request_id is not None and self._by_id.get(call.request_id) is call:
+            del self._by_id[call.request_id]
+        if call.as_task is not None and call.as_task.id is not None:
+            self.by_task.pop(call.as_task.id, None)
+
     # The connection's Handler
 
     async def on_request(self, request: Request) -> Any:
         if request.method == "ping":
             return Result()
         profile = self._profile
-        pushed = profile is not None and profile.revision.questions == "pushed" and profile.client_has(request.method)
-        if profile is None or not pushed or request.method not in QUESTIONS:
+        if profile is None or profile.revision.questions != "pushed":
             raise ProtocolError(METHOD_NOT_FOUND, f"Method not found: {request.method}")
-        return await answer_once(request, self._call_of(request.params), self._answer)
+        if request.method in ABOUT and request.method in profile.revision.server_requests:
+            return await answer_about_tasks(Asked(self.tasks, request, SERVER, self.connection), profile)
+        if request.method not in QUESTIONS or not profile.client_has(request.method):
+            raise ProtocolError(METHOD_NOT_FOUND, f"Method not found: {request.method}")
+        call = self._call_of(request.params)
+        for form, wish in wishes(profile, request):
+            return await carry_out(
+                self.tasks,
+                form,
+                wish,
+                owner=SERVER,
+                request=request,
+                connection=self.connection,
+                work=lambda _: self._answer(request.method, request.params, call),
+            )
+        result = await answer_once(request, call, self._answer)
+        related = task_requests.relations(request.params)
+        return result.model_copy(update={"meta": {**(result.meta or {}), **related}}) if related else result
+
+    @functools.cached_property
+    def tasks(self) -> Tasks:
+        """What the server asked for as tasks, which are carried out here."""
+        return Tasks(self.limits, MemoryStore(), lambda id, told: None)
 
     def on_notification(self, notification: Notification) -> None:
         self._cache.overtaken(notification)
@@ -349,6 +405,8 @@ class ClientSession:
                 self._attached_to(notification.params or {})
             case method if method in ANNOUNCED:
                 self._announced(notification)
+            case method if method.startswith("notifications/tasks"):
+                task_requests.told(self, notification)
         self._on_notification(notification)
 
     def on_fault(self, reason: str) -> None:
@@ -365,22 +423,12 @@ class ClientSession:
 
     # Within
 
-    def _enter(self, call: CallHandle) -> None:
-        self.calls.add(call)
-        if call.request_id is not None:
-            self._by_id[call.request_id] = call
-
     def _sent(self, call: CallHandle, id: RequestId) -> None:
         """A call goes on its way under an id, perhaps not its first."""
         if call.request_id is not None:
             self._by_id.pop(call.request_id, None)
         call.sent(id)
         self._by_id[id] = call
-
-    def _leave(self, call: CallHandle) -> None:
-        self.calls.discard(call)
-        if call.request_id is not None and self._by_id.get(call.request_id) is call:
-            del self._by_id[call.request_id]
 
     def _with_meta(self, params: dict[str, Any]) -> dict[str, Any]:
         if self._meta is None:
@@ -398,7 +446,7 @@ class ClientSession:
         if not wanted.input_requests:
             await asyncio.sleep(min(0.1 * 2**number, 2.0))  # "not yet": there is nothing to answer
         asked = wanted.input_requests or {}
-        answers = await asyncio.gather(*(self._answer_input(one, call) for one in asked.values()))
+        answers = await asyncio.gather(*(self.answer_input(one, call) for one in asked.values()))
         supplied = {**params}
         if asked:
             supplied["inputResponses"] = dict(zip(asked, answers, strict=True))
@@ -406,7 +454,19 @@ class ClientSession:
             supplied["requestState"] = wanted.request_state
         return supplied
 
-    async def _answer_input(self, asked: InputRequest, call: CallHandle | None) -> Any:
+    def told_of(self, call: CallHandle, notification: Notification) -> None:
+        """What a call has said arrived otherwise than by itself."""
+        if notification.method == "notifications/progress":
+            call.progressed(notification.params or {})
+        else:
+            self.on_notification(notification)
+
+    async def answer_input(self, asked: InputRequest, call: CallHandle | None) -> Any:
+        """The answer to a question inside a result, as JSON data.
+
+        Raises:
+            InvalidResult: the server asks for what was not declared.
+        """
         if asked.method not in QUESTIONS or not self.profile.client_has(asked.method):
             raise InvalidResult(f"The server asks for {asked.method[:80]!r}, which this client did not declare.")
         return (await self._answer(asked.method, asked.params, call)).wire()
@@ -425,10 +485,10 @@ class ClientSession:
 
     async def _answer_in_time(self, method: str, params: dict[str, Any] | None) -> Result:
         try:
-            async with asyncio.timeout(self._limits.question):
+            async with asyncio.timeout(self.limits.question):
                 return await answer(self._answering, self.profile, method, params)
         except TimeoutError:
-            raise ProtocolError(INTERNAL_ERROR, f"No answer within {self._limits.question:g} s.") from None
+            raise ProtocolError(INTERNAL_ERROR, f"No answer within {self.limits.question:g} s.") from None
 
     async def _listen(self, params: dict[str, Any], on_sent: Callable[[RequestId], None]) -> Any:
         return await self.connection.request("subscriptions/listen", self._with_meta(params), on_sent=on_sent)
@@ -474,4 +534,7 @@ class ClientSession:
         id, _ = read_mark(params)
         if id is not None:
             return self._by_id.get(id)
+        task = task_requests.related_task(params)
+        if task is not None:
+            return self.by_task.get(task)
         return next(iter(self.calls)) if len(self.calls) == 1 else None

@@ -22,7 +22,14 @@ PARAM_PREFIX = "mcp-param-"
 Annotated: TypeAlias = Mapping[str, tuple[str, ...]]
 """Header (in lower case) -> where in the arguments its value stands."""
 
-_NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+_NAMED_BY = {
+    "tools/call": "name",
+    "prompts/get": "name",
+    "resources/read": "uri",
+    "tasks/get": "taskId",
+    "tasks/update": "taskId",
+    "tasks/cancel": "taskId",
+}
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _PLAIN = re.compile(r"[\x21-\x7e]([\x20-\x7e\t]*[\x21-\x7e])?|")
 _SENTINEL = re.compile(r"=\?base64\?(.*)\?=", re.DOTALL)

@@ -58,6 +58,10 @@ class Revision:
     """JSON-RPC error code -> the HTTP status of a response that holds nothing else."""
     headers: bool = False
     """Whether HTTP headers repeat what the body says, and are checked against it."""
+    tasks: tuple[str, ...] = ()
+    """The forms of tasks that it has (`protocol.extensions.TASKS`), the one to be preferred first."""
+    sessions: bool = True
+    """Whether a connection, or a session, is one client's."""
     resource_not_found: int = -32002
     missing_capability: int | None = None
     """The error code for what needs a capability that the client did not declare; None: no code of its own."""

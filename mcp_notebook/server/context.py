@@ -35,6 +35,7 @@ from .delivery.giving_way import GivingWay
 from .elicitation_schema import elicitation_schema, parse_answer
 
 if TYPE_CHECKING:
+    from ..transports.connection import Connection
     from .session import ServerSession
 
 Data = TypeVar("Data")
@@ -137,7 +138,12 @@ class Context:
         await self.log("error", data)
 
     async def elicit(
-        self, message: str, schema: type[Data] | dict[str, Any] | Any, *, key: str | None = None
+        self,
+        message: str,
+        schema: type[Data] | dict[str, Any] | Any,
+        *,
+        key: str | None = None,
+        as_task: bool = False,
     ) -> Answer[Data]:
         """Ask the person at the client for something.
 
@@ -146,6 +152,7 @@ class Context:
             schema: what is wanted: a dataclass, pydantic model or TypedDict of plain fields; a plain type such as
                 `str`, `int`, `bool`, a Literal or an Enum; or a schema of your own as a dict.
             key: a name for the question within the call, which 2026-07-28 shows to the client.
+            as_task: have the client carry it out as a task, where it does such things (TSK-10).
 
         Raises:
             UnsupportedFeature: the client cannot ask anybody.
@@ -164,7 +171,7 @@ class Context:
         )
         if "url" in self.profile.revision.elicitation_modes:
             params["mode"] = "form"
-        result = _checked(ElicitResult, await self._delivery.ask("elicitation/create", params, key))
+        result = _checked(ElicitResult, await self._ask("elicitation/create", params, key, as_task))
         if result.action != "accept":
             return Answer(result.action)
         return Answer("accept", parse_answer(schema, result.content or {}))
@@ -178,6 +185,7 @@ class Context:
         temperature: float | None = None,
         stop_sequences: list[str] | None = None,
         key: str | None = None,
+        as_task: bool = False,
         **more: Any,
     ) -> CreateMessageResult:
         """Ask the client's language model.
@@ -188,7 +196,7 @@ class Context:
             system_prompt: how the model should behave.
             temperature: how freely it should answer.
             stop_sequences: where it should stop.
-            key: a name for the question, as of `elicit`.
+            key, as_task: as of `elicit`.
             more: further fields of `sampling/createMessage`, by their Python names.
 
         Raises:
@@ -215,7 +223,7 @@ class Context:
             stop_sequences=stop_sequences,
             **more,
         )
-        return _checked(CreateMessageResult, await self._delivery.ask("sampling/createMessage", params.wire(), key))
+        return _checked(CreateMessageResult, await self._ask("sampling/createMessage", params.wire(), key, as_task))
 
     async def list_roots(self, *, key: str | None = None) -> list[Root]:
         """The folders that the client lets this server work in.
@@ -245,6 +253,23 @@ class Context:
             ProtocolError: there is none of that URI.
         """
         return await self._session.server.registry.read(uri, self)
+
+    @property
+    def connection(self) -> Connection:
+        """The connection to the client."""
+        return self._session.connection
+
+    @property
+    def delivery(self) -> Delivery:
+        """How what the handler says gets to the client."""
+        return self._delivery
+
+    async def _ask(self, method: str, params: dict[str, Any], key: str | None, as_task: bool) -> Any:
+        if as_task:
+            from .asking import ask_as_task
+
+            return await ask_as_task(self, method, params, key)
+        return await self._delivery.ask(method, params, key)
 
     @property
     def _wanted_level(self) -> LoggingLevel | None:

@@ -11,6 +11,7 @@ from ..errors import ProtocolError, SchemaError
 from ..jsonrpc import INVALID_PARAMS
 from ..protocol.headers import Annotated, annotated
 from ..protocol.resuming import ResumeTerms
+from ..protocol.tasks import Support
 from ..types import Prompt, ReadResourceResult, Resource, ResourceTemplate, Tool
 from .uri_template import UriTemplate
 
@@ -37,6 +38,8 @@ class Entry:
     """The arguments that HTTP headers repeat."""
     resume: ResumeTerms | None = None
     """What is promised to clients that can resume; None where it is not resumable."""
+    task: Support = "forbidden"
+    """Whether it can, or must, be called as a task."""
 
 
 _HOLDERS: dict[Kind, tuple[str, ...]] = {
@@ -59,9 +62,17 @@ class Registry:
     completions: dict[tuple[str, str], Complete] = field(default_factory=dict)
     _patterns: dict[str, UriTemplate] = field(default_factory=dict)
 
-    def add_tool(self, tool: Tool, run: Run, *, asks: bool = True, resume: ResumeTerms | None = None) -> None:
+    def add_tool(
+        self,
+        tool: Tool,
+        run: Run,
+        *,
+        asks: bool = True,
+        resume: ResumeTerms | None = None,
+        task: Support = "forbidden",
+    ) -> None:
         """Offer a tool; one of the same name is replaced."""
-        self._put(self.tools, tool.name, Entry(tool, run, asks, annotated(tool.input_schema), resume), "tools")
+        self._put(self.tools, tool.name, Entry(tool, run, asks, annotated(tool.input_schema), resume, task), "tools")
 
     def add_resource(self, resource: Resource, run: Run) -> None:
         """Offer a resource; one of the same URI is replaced."""

@@ -6,16 +6,21 @@ import asyncio
 import functools
 import logging
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import anyio
 
+from ..calls.tasks import Tasks
 from ..errors import MCPError, SchemaError
 from ..limits import DEFAULT_LIMITS, Limits
+from ..protocol.extensions import extension_tasks
 from ..protocol.metadata import SERVER_INFO
 from ..protocol.negotiation import Agreements
 from ..protocol.resuming import ResumeTerms
+from ..protocol.tasks import SUPPORTS, Support
+from ..store.memory import MemoryStore
 from ..transports.base import Channel
 from ..types import (
     Annotations,
@@ -28,6 +33,7 @@ from ..types import (
     ServerCapabilities,
     Tool,
     ToolAnnotations,
+    ToolExecution,
 )
 from .completing import as_completer, from_schema
 from .context import Context
@@ -40,7 +46,10 @@ from .signature import Signature
 from .uri_template import UriTemplate
 
 if TYPE_CHECKING:
+    from ..jsonrpc import Notification
+    from ..store.base import Store
     from ..transports.http.app import HttpApp
+    from .listening import Listener
     from .serving import HttpServing
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -66,6 +75,7 @@ class Server:
         website_url: where more is to be read.
         page_size: how many items one page of a list holds.
         limits: the bounds it keeps.
+        store: what remembers tasks beyond a restart (`open_store(path)`); by default they end with the process.
     """
 
     def __init__(
@@ -80,6 +90,7 @@ class Server:
         website_url: str | None = None,
         page_size: int = 1000,
         limits: Limits = DEFAULT_LIMITS,
+        store: Store | None = None,
     ) -> None:
         self.info = Implementation(
             name=name, version=version, title=title, description=description, icons=icons, website_url=website_url
@@ -90,6 +101,9 @@ class Server:
         self.registry = Registry(self._list_changed)
         self.parking = Parking(limits)
         self.kept = KeptCalls(limits)
+        self.task_listeners: defaultdict[str, set[tuple[ServerSession, Listener]]] = defaultdict(set)
+        """Who listens to which task."""
+        self._store = store
         self._sessions: set[ServerSession] = set()
         """Those that are served; cells look at it in other threads, and so at a copy."""
         self._limiter = anyio.CapacityLimiter(limits.handler_threads)
@@ -108,12 +122,19 @@ class Server:
             prompts={"listChanged": True},
             completions={},
             logging={},
+            tasks={"list": {}, "cancel": {}, "requests": {"tools": {"call": {}}}},
+            extensions={extension_tasks.EXTENSION: {}},
         )
 
     @functools.cached_property
     def about(self) -> dict[str, Any]:
         """What the server says of itself in the `_meta` of results, in the revisions that have that."""
         return {SERVER_INFO: self.info.wire()}
+
+    @functools.cached_property
+    def tasks(self) -> Tasks:
+        """The tasks that it carries out."""
+        return Tasks(self.limits, self._store or MemoryStore(), self._task_changed)
 
     @functools.cached_property
     def agreements(self) -> Agreements:
@@ -142,6 +163,7 @@ class Server:
         icons: list[Icon] | None = None,
         meta: dict[str, Any] | None = None,
         structured: bool = True,
+        task: Support = "forbidden",
         resumable: bool = False,
         min_wait: int = 0,
         max_wait: int | None = None,
@@ -159,6 +181,7 @@ class Server:
         icons: list[Icon] | None = None,
         meta: dict[str, Any] | None = None,
         structured: bool = True,
+        task: Support = "forbidden",
         resumable: bool = False,
         min_wait: int = 0,
         max_wait: int | None = None,
@@ -180,6 +203,8 @@ class Server:
             icons: pictures for it.
             meta: its `_meta`.
             structured: whether results are told as data, too.
+            task: whether a client that can may ("optional") or must ("required") call it as a task, about which it may
+                ask later, whatever becomes of its connection.
             resumable: whether a client that can (capabilities `resumableRequests` and `streams`) may go away and come
                 back while the tool runs; what it says meanwhile is kept.
             min_wait: seconds that such a client should stay away at least.
@@ -187,7 +212,10 @@ class Server:
 
         Raises:
             SchemaError: no schema can be made of the signature, or the given one is none (JSC-3).
+            ValueError: `task` is another word.
         """
+        if task not in SUPPORTS:
+            raise ValueError(f"task={task!r} is none of {', '.join(map(repr, SUPPORTS))}")
         if function is None:
             return functools.partial(
                 self.tool,
@@ -199,6 +227,7 @@ class Server:
                 icons=icons,
                 meta=meta,
                 structured=structured,
+                task=task,
                 resumable=resumable,
                 min_wait=min_wait,
                 max_wait=max_wait,
@@ -216,10 +245,11 @@ class Server:
             annotations=annotations,
             icons=icons,
             meta=meta,
+            execution=None if task == "forbidden" else ToolExecution(task_support=task),
         )
         asks = signature.context_parameter is not None
         resume = ResumeTerms(min_wait, max_wait) if resumable else None
-        self.registry.add_tool(tool, functools.partial(run_tool, handler), asks=asks, resume=resume)
+        self.registry.add_tool(tool, functools.partial(run_tool, handler), asks=asks, resume=resume, task=task)
         return function
 
     def resource(
@@ -388,6 +418,13 @@ class Server:
         for session in self._sessions.copy():
             session.updated(uri)
 
+    def forget_listener(self, session: ServerSession, listener: Listener) -> None:
+        """It no longer listens to any task."""
+        for id in listener.wanted.task_ids or ():
+            self.task_listeners[id].discard((session, listener))
+            if not self.task_listeners[id]:
+                del self.task_listeners[id]
+
     # Serving
 
     async def serve(self, channel: Channel, *, principal: str | None = None) -> None:
@@ -517,6 +554,10 @@ class Server:
     def _complete_from_schema(self, of: str, signature: Signature) -> None:
         for argument, completer in from_schema(signature.input_schema):
             self.registry.completions.setdefault((of, argument), completer)
+
+    def _task_changed(self, id: str, told: Notification) -> None:
+        for session, listener in self.task_listeners.get(id, ()):
+            session.connection.notify_soon(told.method, listener.marked(told.params or {}), about=listener.id)
 
     def _list_changed(self, kind: str) -> None:
         for session in self._sessions.copy():

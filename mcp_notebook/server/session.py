@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 import secrets
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
@@ -10,10 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from ..calls.about_tasks import ABOUT, Asked, answer_about_tasks, check_declared
 from ..calls.call import Superseded, Work
+from ..calls.carrying_out import carry_out, wishes
 from ..errors import ConnectionLost, MCPError, ProtocolError
 from ..jsonrpc import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, ErrorResponse, Notification, Request, Response
 from ..protocol.extensions import RESUMING as DIALECTS
+from ..protocol.extensions import TASKS
 from ..protocol.headers import check
 from ..protocol.metadata import is_modern
 from ..protocol.negotiation import accept
@@ -21,6 +25,7 @@ from ..protocol.peer import WITHOUT_ID
 from ..protocol.resuming import Dialect, ResumeTerms, read_mark
 from ..protocol.revision import Profile
 from ..protocol.shaping import shape
+from ..protocol.tasks import Support, TaskForm, TaskWish, task_forbidden, task_required
 from ..transports.base import Channel
 from ..transports.connection import NO_ANSWER, Connection
 from ..types import InitializeResult, LoggingLevel, Result
@@ -108,6 +113,9 @@ class ServerSession:
             profile = self._profile
         if request.method in RESUMING and self._resumes(request.method, profile):
             return await self._resume(request, RESUMING[request.method])
+        if request.method in ABOUT and request.method in profile.revision.client_requests:
+            asked = Asked(self.server.tasks, request, self.owner(profile), self.connection)
+            return await answer_about_tasks(asked, profile)
         if request.method not in METHODS or request.method not in profile.revision.client_requests:
             raise ProtocolError(METHOD_NOT_FOUND, f"Method not found: {request.method}")
         return await self._answer(request, profile)
@@ -159,6 +167,16 @@ class ServerSession:
         def work(delivery: Delivery) -> Coroutine[Any, Any, Result]:
             return answer(self, params, Context(self, current, delivery))
 
+        wished = self._wished(request, params, profile)
+        if wished is not None:
+            return carry_out(
+                self.server.tasks,
+                *wished,
+                owner=self.owner(profile),
+                request=request,
+                connection=self.connection,
+                work=lambda task: self._shaped(profile, request.method, work(task)),
+            )
         kept = self._terms(params, profile)
         if kept is None:
             return self._answer_directly(request, params, current, work)
@@ -189,6 +207,38 @@ class ServerSession:
         params = request.params or {}
         entry = self.server.registry.tools.get(params.get("name", "")) if request.method == "tools/call" else None
         check(request.headers, request.method, params, entry.headers if entry is not None else {})
+
+    # Tasks
+
+    def owner(self, profile: Profile) -> str:
+        """Whose the tasks of a request are: the principal's, else the session's; where there are no sessions,
+        everybody's who knows the id (TSK-9)."""
+        if self.principal is not None:
+            return f"principal:{self.principal}"
+        return self._name if profile.revision.sessions else ""
+
+    @functools.cached_property
+    def _name(self) -> str:
+        return f"session:{secrets.token_hex(8)}"
+
+    def _wished(self, request: Request, params: Any, profile: Profile) -> tuple[TaskForm, TaskWish] | None:
+        """The form in which a request becomes a task, and what it says of that; None where it does not.
+
+        Raises:
+            ProtocolError: the tool cannot be called so, or not otherwise (TCR-1, TEX-1).
+        """
+        entry = self.server.registry.tools.get(params.name) if isinstance(params, CallToolParams) else None
+        support: Support = "forbidden" if entry is None else entry.task
+        for form, wish in wishes(profile, request):
+            if support != "forbidden" or not isinstance(params, CallToolParams):
+                return form, wish
+            if entry is not None and form.declares:
+                raise task_forbidden(params.name)
+        if support == "required" and entry is not None:
+            check_declared(profile)
+            if any(TASKS[name].declares for name in profile.revision.tasks):
+                raise task_required(params.name)
+        return None
 
     # Calls that are kept for a client that may go and come back
 

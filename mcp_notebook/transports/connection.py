@@ -78,6 +78,8 @@ class _Waiting:
     on_progress: OnProgress | None
     lasts: Callable[[], bool] | None = None
     on_moved: OnMoved | None = None
+    lingers: bool = False
+    """Whether progress is still told once it is answered."""
     sender: asyncio.Task[Any] | None = None
     """The task that is still sending it: the other side may have stopped to read."""
     struck: bool = False
@@ -160,6 +162,7 @@ class Connection:
         sent: bool = False,
         lasts: Callable[[], bool] | None = None,
         on_moved: OnMoved | None = None,
+        lingers: bool = False,
     ) -> Any:
         """Ask, and wait for the answer. Cancelling the wait tells the other side.
 
@@ -176,6 +179,7 @@ class Connection:
             sent: whether the other side has it already, from another connection, so that only the answer is awaited.
             lasts: whether the request goes on when a time limit ends the wait for it, so that nothing is cancelled.
             on_moved: as `Receiver.moved`.
+            lingers: whether to go on to hear of its progress after the answer, until `release`.
 
         Returns:
             The result, as JSON data.
@@ -195,7 +199,7 @@ class Connection:
         now = self._loop.time()
         future = outgoing.state.future if sent else self._loop.create_future()
         waiting = outgoing.state = _Waiting(future, timeout, total, now, now, on_progress, lasts)
-        waiting.on_moved = on_moved
+        waiting.on_moved, waiting.lingers = on_moved, lingers
         self._look_again(waiting.due())
         outgoing.request.headers = headers
         if on_sent is not None and not sent:
@@ -233,6 +237,17 @@ class Connection:
             now = self._loop.time()
             outgoing.state = _Waiting(self._loop.create_future(), None, None, now, now, on_progress)
         return outgoing.state.future
+
+    def linger(self, request: Request, on_progress: OnProgress | None) -> None:
+        """Go on to hear of the progress of a request that has been answered, or was made on another connection."""
+        future = self.expect(request, on_progress)
+        future.add_done_callback(lambda done: done.cancelled() or done.exception())  # nobody waits for it
+
+    def release(self, id: RequestId) -> None:
+        """No longer hear of a request that lingers."""
+        outgoing = self._peer.outgoing.get(id)
+        if outgoing is not None:
+            self._peer.abandon(outgoing)
 
     async def ask(self, request: Request, *, about: RequestId | None = None) -> asyncio.Future[Any]:
         """Send a request that keeps its own id, perhaps anew; give the future of its answer, which has no time limit.
@@ -285,6 +300,8 @@ class Connection:
         match event:
             case Answered():
                 _settle(event.outgoing, event.result)
+                if event.outgoing.state.lingers:
+                    self.linger(event.outgoing.request, event.outgoing.state.on_progress)
             case Asked():
                 self._begin_work(event.incoming)
             case Progressed():

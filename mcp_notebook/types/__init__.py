@@ -50,7 +50,7 @@ from .sampling import (
     ToolResultContent,
     ToolUseContent,
 )
-from .tools import NO_ARGUMENTS, CallToolResult, ListToolsResult, Tool, ToolAnnotations, ToolExecution
+from .tools import NO_ARGUMENTS, CallToolResult, ListTasksResult, ListToolsResult, Tool, ToolAnnotations, ToolExecution
 
 __all__ = [
     "LOGGING_LEVELS",
@@ -84,6 +84,7 @@ __all__ = [
     "ListResourceTemplatesResult",
     "ListResourcesResult",
     "ListRootsResult",
+    "ListTasksResult",
     "ListToolsResult",
     "ListenParams",
     "LogMessage",

@@ -32,12 +32,13 @@ class InputRequiredResult(Result):
 
 
 class SubscriptionFilter(Model):
-    """Which changes a client wants to hear of; `resource_subscriptions` are URIs."""
+    """Which changes a client wants to hear of; `resource_subscriptions` are URIs, `task_ids` the extension's."""
 
     tools_list_changed: bool | None = None
     prompts_list_changed: bool | None = None
     resources_list_changed: bool | None = None
     resource_subscriptions: list[str] | None = None
+    task_ids: list[str] | None = None
 
 
 class ListenParams(WithMeta):

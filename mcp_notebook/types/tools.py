@@ -50,6 +50,12 @@ class ListToolsResult(PaginatedResult):
     tools: Forgiving[Tool]
 
 
+class ListTasksResult(PaginatedResult):
+    """One page of `tasks/list`; a task's state is read by its form."""
+
+    tasks: list[dict[str, Any]]
+
+
 class CallToolResult(Result):
     """The answer to `tools/call`: blocks for people and models, and data for programs."""
 

@@ -452,15 +452,6 @@ async def test_two_questions_at_once_are_waited_for_both() -> None:
 # What a call may not be
 
 
-async def test_a_tool_that_can_only_be_called_as_a_task_is_not_called() -> None:
-    server = Tool()
-    server.answers["tools/list"] = {"tools": [{"name": "x", "execution": {"taskSupport": "required"}}]}
-    async with connect(server, revision="2025-11-25") as client:
-        await client.list_tools()
-        with pytest.raises(UnsupportedFeature, match="task"):
-            client.begin_call("x")
-
-
 async def test_a_server_without_tools_is_not_asked() -> None:
     server = Tool(capabilities={})
     async with connect(server, revision="2025-11-25") as client:

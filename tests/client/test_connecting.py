@@ -146,7 +146,9 @@ async def test_the_client_declares_what_it_can_answer_and_no_more() -> None:
     drafts = {"resumableRequests": {}, "streams": {}}  # RR-1: servers that do not know them ignore them
     declared = {"roots": {"listChanged": True}, "elicitation": {"form": {}}, "sampling": {}}
     assert none["capabilities"] == drafts
-    assert all["capabilities"] == drafts | declared
+    requests = {"elicitation": {"create": {}}, "sampling": {"createMessage": {}}}
+    tasks = {"tasks": {"list": {}, "cancel": {}, "requests": requests}}  # TCR-1
+    assert all["capabilities"] == drafts | declared | tasks
 
 
 async def test_a_client_says_what_it_is() -> None:

@@ -184,7 +184,9 @@ async def test_tools_say_nothing_of_the_tasks_of_before(far: Any) -> None:
     assert Tool.model_validate(result["tools"][0]).name == "add"
 
 
-@pytest.mark.parametrize("method", [*REMOVED, "tasks/get", "roots/list", "sampling/createMessage", "made/up"])
+@pytest.mark.parametrize(
+    "method", [*REMOVED, "tasks/result", "tasks/list", "roots/list", "sampling/createMessage", "made/up"]
+)
 async def test_methods_that_are_gone_or_never_were_are_not_found(far: Any, method: str) -> None:
     exchange = await far.ask(modern(1, method, uri="a://1", level="info"))
     assert (await exchange.error())["code"] == -32601

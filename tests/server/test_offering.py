@@ -305,7 +305,7 @@ async def test_a_server_introduces_itself_and_declares_what_the_revision_has(rev
     assert ("icons" in told["serverInfo"]) == (revision >= "2025-11-25")
     assert set(told["capabilities"]) == {"tools", "resources", "prompts", "logging"} | (
         {"completions"} if revision >= "2025-03-26" else set()
-    )
+    ) | ({"tasks"} if revision >= "2025-11-25" else set())
     assert told["capabilities"]["resources"] == {"listChanged": True, "subscribe": True}
 
 

@@ -83,7 +83,8 @@ async def at_work(revision: str, **answering: Any) -> AsyncIterator[tuple[Client
         await client.close()
 
 
-CAPABILITIES = b'{"resumableRequests":{},"streams":{},"roots":{"listChanged":true},"sampling":{}'
+TASKS = b'"tasks":{"list":{},"cancel":{},"requests":{"elicitation":{"create":{}},"sampling":{"createMessage":{}}}},'
+CAPABILITIES = b'"resumableRequests":{},"streams":{},"roots":{"listChanged":true},"sampling":{}'
 ELICITATION = b',"elicitation":{"form":{}}'
 
 
@@ -97,7 +98,8 @@ async def test_the_handshake(revision: str) -> None:
         + id_of(message)
         + b'","method":"initialize","params":{"protocolVersion":"'
         + revision.encode()
-        + b'","capabilities":'
+        + b'","capabilities":{'
+        + (TASKS if revision >= "2025-11-25" else b"")
         + CAPABILITIES
         + (ELICITATION if revision >= "2025-06-18" else b"")
         + b"}"

@@ -93,10 +93,11 @@ INFO = {
 @each_revision
 async def test_the_answer_to_the_handshake(revision: str) -> None:
     completions = b'"completions":{},' if revision >= "2025-03-26" else b""
+    tasks = b'"tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}},' if revision >= "2025-11-25" else b""
     async with wired(revision) as wire:
         assert await wire.bytes() == (
             b'{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"' + revision.encode() + b'","capabilities":'
-            b'{"logging":{},' + completions + b'"prompts":{"listChanged":true},'
+            b"{" + tasks + b'"logging":{},' + completions + b'"prompts":{"listChanged":true},'
             b'"resources":{"listChanged":true,"subscribe":true},"tools":{"listChanged":true}},'
             b'"serverInfo":' + INFO[revision] + b',"instructions":"Be kind."}}'
         )

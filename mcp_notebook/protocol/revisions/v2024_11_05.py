@@ -9,6 +9,8 @@ def each(key: str, *fields: str) -> dict[str, dict[str, set[str]]]:
 
 
 NAMED = ("title", "icons")
+TASK_METHODS = frozenset({"tasks/get", "tasks/result", "tasks/list", "tasks/delete"})
+"""Of the seed's tasks, which any handshake revision carries."""
 
 REVISION = Revision(
     name="2024-11-05",
@@ -33,9 +35,10 @@ REVISION = Revision(
             "requests/getStatus",
             "stream/resume",
             "stream/poll",
+            *TASK_METHODS,
         }
     ),
-    server_requests=frozenset({"ping", "roots/list", "sampling/createMessage"}),
+    server_requests=frozenset({"ping", "roots/list", "sampling/createMessage", *TASK_METHODS}),
     client_capabilities=frozenset({"experimental", "roots", "sampling", "resumable_requests", "streams"}),
     server_capabilities=frozenset({"experimental", "logging", "prompts", "resources", "tools"}),
     needs={
@@ -62,4 +65,5 @@ REVISION = Revision(
         "prompts/list": {"prompts": {"__all__": {"title": True, "icons": True, **each("arguments", *NAMED)}}},
     },
     structured_output=False,
+    tasks=("requestor",),
 )

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from . import v2025_11_25 as before
+from .v2024_11_05 import TASK_METHODS
 
 _GONE = frozenset(
     {
@@ -15,6 +16,8 @@ _GONE = frozenset(
         "requests/getStatus",
         "stream/resume",
         "stream/poll",
+        *TASK_METHODS,
+        "tasks/cancel",
     }
 )
 
@@ -22,8 +25,9 @@ REVISION = replace(
     before.REVISION,
     name="2026-07-28",
     era="modern",
-    client_requests=(before.REVISION.client_requests - _GONE) | {"server/discover", "subscriptions/listen"},
-    server_requests=before.REVISION.server_requests - {"ping"},
+    client_requests=(before.REVISION.client_requests - _GONE)
+    | {"server/discover", "subscriptions/listen", "tasks/get", "tasks/update", "tasks/cancel"},
+    server_requests=before.REVISION.server_requests - _GONE,
     client_capabilities=(before.REVISION.client_capabilities - {"tasks", "resumable_requests", "streams"})
     | {"extensions"},
     server_capabilities=(before.REVISION.server_capabilities - {"tasks"}) | {"extensions"},
@@ -32,7 +36,9 @@ REVISION = replace(
     questions="returned",
     changes="listened",
     log_level="request",
-    result_types=frozenset({"complete", "input_required"}),
+    result_types=frozenset({"complete", "input_required", "task"}),
+    tasks=("extension",),
+    sessions=False,
     cacheable=frozenset(
         {
             "server/discover",

@@ -6,7 +6,6 @@ A handler says things through its `Context`; the context hands them to the call'
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ...errors import CallCancelled
 from ...jsonrpc import RequestId
 from ...protocol.revision import Profile
 
@@ -47,8 +46,3 @@ class Delivery(Protocol):
             ConnectionLost: the client has gone.
         """
         ...
-
-
-def over() -> CallCancelled:
-    """What a handler gets that goes on after its call is over, as a thread may: it cannot be cancelled."""
-    return CallCancelled("The call that this belongs to is over: it was cancelled, or answered.")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from ...calls.call import over
 from ...jsonrpc import RequestId
 from ...transports.connection import Connection
-from . import over
 
 
 class Direct:

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json, to_json
 
+from ...calls.call import over
 from ...errors import LimitExceeded, ProtocolError
 from ...jsonrpc import INVALID_PARAMS
 from ...limits import Limits
 from ...types import InputRequest, InputRequiredResult, Result
-from . import Current, Delivery, over
+from . import Current, Delivery
 
 if TYPE_CHECKING:
     from cryptography.fernet import Fernet

@@ -1,0 +1,225 @@
+"""`Task`: a call about which its requestor may ask, whatever becomes of the connection that it was begun on."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import time
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ConnectionLost, MCPError, ProtocolError
+from ..jsonrpc import INTERNAL_ERROR, RequestId, as_json
+from ..protocol.tasks import TaskForm, TaskState, TaskStatus
+from ..transports.connection import Connection
+from .call import Call, Said, Work, over
+
+if TYPE_CHECKING:
+    from .tasks import Tasks
+
+PROGRESS = "notifications/progress"
+TOOL_ERROR = "The tool reported an error."
+
+
+class Task(Call):
+    """One task at work.
+
+    Args:
+        tasks: where it belongs.
+        form: in which form it was begun, and is shown.
+        state: what there is to know of it.
+        owner: whose it is.
+        request_id: the id of the request that began it.
+        origin: the connection that this came by.
+    """
+
+    def __init__(
+        self, tasks: Tasks, form: TaskForm, state: TaskState, owner: str, request_id: RequestId, origin: Connection
+    ) -> None:
+        super().__init__(request_id, tasks.prefix, tasks.limits)
+        self.form = form
+        self.owner = owner
+        self._state = state
+        self._tasks = tasks
+        self.origin = origin
+        self.began = time.time()
+        """Seconds since the epoch."""
+
+    def __repr__(self) -> str:
+        return f"<Task {self._state.id} ({self.form.name}) of request {self.request_id!r}>"
+
+    def start(self, work: Work[Task]) -> None:
+        self._handler = asyncio.create_task(self._run(work))
+        self._handler.add_done_callback(self._finish)
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        return self._state.id
+
+    @property
+    def state(self) -> TaskState:
+        """How it stands, its open questions with it."""
+        self._state.questions = {
+            str(said.key): {"method": said.method, "params": said.params} for said in self.questions.values()
+        }
+        self._state.poll = self._tasks.pace(self.owner, time.time() - self.began)
+        return self._state
+
+    @property
+    def patience(self) -> float:
+        return self.limits.task_keep
+
+    # What the handler does
+
+    async def tell(self, method: str, params: dict[str, Any]) -> None:
+        if self._state.status.terminal:
+            raise over()
+        if method == PROGRESS:
+            self._state.message = _words(params)
+            if not self.form.pushes:
+                self._tasks.changed(self)
+        await super().tell(method, params)
+        if self._follower is None and self.form.pushes:
+            await self._push(questions=False)
+
+    async def ask(self, method: str, params: dict[str, Any], key: str | None = None) -> Any:
+        if self._state.status.terminal:
+            raise over()
+        return await super().ask(method, params, self._unused(key or "question"))
+
+    def asked(self) -> None:
+        self._move(TaskStatus.INPUT_REQUIRED)
+        if self._follower is None and self.form.questions == "pushed":
+            self._tasks.aside(self._push(questions=True))
+
+    def answered(self) -> None:
+        if not self.questions:
+            self._move(TaskStatus.WORKING)
+
+    # What its requestor does
+
+    def said(self, after: int = 0) -> list[tuple[int, dict[str, Any]]]:
+        """The notifications that it has said after a number, which is known to have arrived, with their numbers."""
+        self._log.confirm(after)
+        told = [event for event in self._log.since(after) if event.kind != "question"]
+        return [(event.number, dict(zip(("method", "params"), self._as_sent(event), strict=True))) for event in told]
+
+    def answer(self, answers: dict[str, Any]) -> None:
+        """Answers to questions by their keys; those that nobody asks for are ignored (TEX-2)."""
+        for said in self.questions.values():
+            if said.key in answers and said.answer is not None and not said.answer.done():
+                said.answer.set_result(answers[said.key])
+
+    def adopt(self, connection: Connection) -> None:
+        """Its requestor asked about it here: what it has to say goes this way, where nobody follows it."""
+        if connection is self.origin:
+            return
+        self.origin = connection
+        if self._follower is None and self.form.pushes:
+            self._tasks.aside(self._push(questions=self.form.questions == "pushed"))
+
+    def cancel(self, why: str = "The task was cancelled.") -> bool:
+        """No longer want it; False where it has ended."""
+        if self.over:
+            return False
+        self._state.error = {"code": INTERNAL_ERROR, "message": why}
+        self._conclude(TaskStatus.CANCELLED, why)
+        self.end()
+        return True
+
+    @property
+    def over(self) -> bool:
+        return self._state.status.terminal
+
+    def conclusion(self) -> Any:
+        return outcome_of(self._state, self.form)
+
+    def stamped(self, said: Said, number: int) -> dict[str, Any]:
+        params = super().stamped(said, number)
+        return {**params, "_meta": self.form.related(params["_meta"], self._state.id)}
+
+    # Within
+
+    async def _run(self, work: Work[Task]) -> Any:
+        self._move(TaskStatus.WORKING)
+        return await work(self)
+
+    def _finish(self, handler: asyncio.Task[Any]) -> None:
+        from pydantic_core import from_json
+
+        if self.over:
+            if not handler.cancelled():
+                handler.exception()  # nobody wants to know any more
+            return
+        state = self._state
+        try:
+            state.result = from_json(as_json(self._outcome(handler)))
+        except ProtocolError as error:
+            state.error = {"code": error.code, "message": error.message}
+            if error.data is not None:
+                state.error["data"] = error.data
+            self._conclude(TaskStatus.CANCELLED if handler.cancelled() else TaskStatus.FAILED, error.message)
+        except MCPError as error:  # it is no JSON
+            state.error = {"code": INTERNAL_ERROR, "message": str(error)}
+            self._conclude(TaskStatus.FAILED, str(error))
+        else:
+            failed = self.form.errors_fail and isinstance(state.result, dict) and state.result.get("isError") is True
+            self._conclude(TaskStatus.FAILED, TOOL_ERROR) if failed else self._conclude(TaskStatus.COMPLETED)
+
+    def _conclude(self, status: TaskStatus, message: str | None = None) -> None:
+        for said in self.questions.values():
+            if said.answer is not None:
+                said.answer.cancel()
+        self._move(status, message)
+        self._news.tell()
+        self._tasks.ended(self)
+
+    def _move(self, status: TaskStatus, message: str | None = None) -> bool:
+        moved = self._state.become(status, message)
+        if moved:
+            self._tasks.changed(self)
+        return moved
+
+    async def _push(self, *, questions: bool) -> None:
+        """Send what was said since the last message that was sent, on the connection that the requestor has."""
+        try:
+            for event in self._log.since(self._handed_over):
+                if self._follower is not None or self.origin.ended:
+                    return
+                if event.number > self._handed_over and (questions or event.kind != "question"):
+                    self._handed_over = max(self._handed_over, event.number)
+                    await self._send_to(event, self.origin, None)
+        except ConnectionLost:
+            pass  # it is kept for whoever comes
+
+    def _unused(self, key: str) -> str:
+        """A key that no question of this task had before (TEX-2)."""
+        used = self._keys
+        number, unused = 2, key
+        while unused in used:
+            unused, number = f"{key}_{number}", number + 1
+        used.add(unused)
+        return unused
+
+    @functools.cached_property
+    def _keys(self) -> set[str]:
+        return set()
+
+
+def outcome_of(state: TaskState, form: TaskForm) -> dict[str, Any]:
+    """What a task's request would have been answered with, marked as the task's.
+
+    Raises:
+        ProtocolError: that is an error.
+    """
+    if state.error is not None:
+        error = state.error
+        raise ProtocolError(error["code"], error["message"], error.get("data"))
+    return {**state.result, "_meta": form.related(state.result.get("_meta"), state.id)}
+
+
+def _words(params: dict[str, Any]) -> str:
+    """Progress in words."""
+    done, total, message = params["progress"], params.get("total"), params.get("message")
+    share = f"{done:g} of {total:g}" if total is not None else f"{done:g}"
+    return f"{share}: {message}" if message else share

@@ -1,0 +1,130 @@
+"""What a client asks, and is told, about a task: one message each."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InvalidResult
+from ..jsonrpc import Notification, Request
+from ..protocol.extensions import TASKS, requestor_tasks
+from ..protocol.resuming import Call, mark
+from ..protocol.tasks import MESSAGES, TaskState, TaskStatus, named, related_to
+from ..types import InputRequest
+
+if TYPE_CHECKING:
+    from .calls import CallHandle
+    from .session import ClientSession
+    from .tasking import AsTask
+
+RELATED = tuple(form.related_key for form in TASKS.values() if form.related_key is not None)
+"""The `_meta` keys that say which task a message belongs to."""
+
+
+async def look(session: ClientSession, call: CallHandle, task: AsTask) -> TaskState:
+    """Ask how a task stands, and hear what it has said since the last message that arrived.
+
+    Raises:
+        ProtocolError: the server has no such task.
+        InvalidResult: the answer is broken.
+    """
+    _listen(session, call, task)
+    method, params = task.form.get(task.id or "")
+    params = {**params, "_meta": mark(params.get("_meta"), call.request_id or "", call.last_number)}
+    raw = await _ask(session, task, (method, params))
+    state = task.form.read(raw)
+    if state is None or state.id != task.id:
+        raise InvalidResult("The server's answer to 'tasks/get' is broken.")
+    messages = (raw.get("_meta") or {}).get(MESSAGES)
+    for message in messages if isinstance(messages, list) else ():
+        session.told_of(call, Notification(message["method"], message["params"]))
+    return state
+
+
+async def fetch(session: ClientSession, call: CallHandle, task: AsTask) -> Any:
+    """Wait for a task's result, and answer what it asks meanwhile."""
+    asked = task.form.fetch(task.id or "")
+    assert asked is not None, "this form has that"
+    method, params = asked
+    params = {**params, "_meta": mark(params.get("_meta"), call.request_id or "", call.last_number)}
+    return await _ask(session, task, (method, params), patient=True)
+
+
+async def answer(session: ClientSession, call: CallHandle, task: AsTask) -> None:
+    """Answer the questions in a task's state, each once; the answer that was given is sent again where the server still
+    asks (TEX-2)."""
+    ready: dict[str, Any] = {}
+    for key, asked in task.state.questions.items() if task.state is not None else ():
+        pending = call.questions.get(key)
+        if pending is None:
+            answering = session.answer_input(InputRequest.model_validate(asked), call)
+            pending = call.questions[key] = asyncio.ensure_future(answering)
+            pending.add_done_callback(lambda _: task.news.set())
+        elif pending.done():
+            ready[key] = pending.result()
+    if ready:
+        await _ask(session, task, ("tasks/update", {"taskId": task.id, "inputResponses": ready}))
+
+
+async def cancel(session: ClientSession, task: AsTask) -> None:
+    """Tell the server that a task is no longer wanted."""
+    method = "tasks/cancel" if "tasks/cancel" in task.form.methods else "tasks/delete"
+    await _ask(session, task, (method, task.form.get(task.id or "")[1]))
+
+
+async def delete(session: ClientSession, task: AsTask) -> None:
+    """Have the server forget a task."""
+    await _ask(session, task, ("tasks/delete", task.form.get(task.id or "")[1]))
+
+
+def leave(session: ClientSession, call: CallHandle, task: AsTask) -> None:
+    """No longer hear of it."""
+    session.leave(call)
+    if call.request_id is not None and task.form.pushes:
+        session.connection.release(call.request_id)
+
+
+def told(session: ClientSession, notification: Notification) -> None:
+    """A notification may tell of a task."""
+    created = requestor_tasks.created(notification)
+    call = session.by_task.get(created or named(notification.params) or "")
+    if call is None or call.as_task is None:
+        return
+    task = call.as_task
+    if created is not None:
+        if task.state is None:
+            task.heard(TaskState(id=created, status=TaskStatus.SUBMITTED))
+    elif (state := task.form.read(notification.params)) is not None:
+        task.heard(state)
+
+
+def related_task(params: dict[str, Any] | None) -> str | None:
+    """The task that a message says it belongs to."""
+    for key in RELATED:
+        id = related_to(params, key)
+        if id is not None:
+            return id
+    return None
+
+
+def relations(params: dict[str, Any] | None) -> dict[str, Any]:
+    """What a message's `_meta` says of the task that it belongs to: its answer says the same (TSK-2, TCR-4)."""
+    meta = (params or {}).get("_meta")
+    return {key: meta[key] for key in RELATED if key in meta} if isinstance(meta, dict) else {}
+
+
+def _listen(session: ClientSession, call: CallHandle, task: AsTask) -> None:
+    session.enter(call)
+    if call.request_id is not None and task.form.pushes:
+        session.connection.linger(Request(call.request_id, "tools/call"), call.progressed)
+
+
+async def _ask(session: ClientSession, task: AsTask, asked: Call, *, patient: bool = False) -> Any:
+    method, params = asked
+    return await session.request(
+        method,
+        task.form.declared_in(params, session.profile),
+        timeout=None if patient else session.limits.request,
+        total=None,
+        on_progress=None,
+    )

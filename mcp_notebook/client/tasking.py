@@ -1,0 +1,350 @@
+"""A call that goes on as a task: made, asked about, answered, fetched, in whichever form the two sides have.
+
+Connections may come and go meanwhile; the task is found again by its id. Source: `protocol.tasks`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from ..errors import (
+    CallCancelled,
+    ConnectError,
+    ConnectionLost,
+    HTTPError,
+    InvalidResult,
+    MCPError,
+    OutcomeUnknown,
+    ProtocolError,
+    RequestTimeout,
+    ResumeRefused,
+    ServerExited,
+    UnsupportedFeature,
+)
+from ..jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND
+from ..protocol.calls import Occurrence
+from ..protocol.extensions import TASKS
+from ..protocol.tasks import Support, TaskForm, TaskState, TaskStatus, TaskWish
+from ..types import Tool
+from . import task_requests
+from .resuming import lost
+
+if TYPE_CHECKING:
+    from .calls import CallHandle, Maker
+    from .session import ClientSession
+
+DROPS = (ConnectionLost, ConnectError, HTTPError, RequestTimeout)
+"""What ends a question about a task without ending the task."""
+SOONEST, LATEST = 0.02, 60.0
+"""Seconds within which a server's word on how often to ask is kept."""
+UNSAID = 1.0
+"""Seconds between two questions where the server says nothing of that."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.2, 30.0
+CANCELLING = 5.0
+"""Seconds given to telling the server that a task is no longer wanted."""
+LAST_WORD = 1.0
+"""Seconds for which a request's own answer is waited for once its task has ended otherwise than well."""
+
+Attach = Callable[[], Awaitable["ClientSession"]]
+
+
+@dataclass(slots=True)
+class AsTask:
+    """What makes a call one about a task.
+
+    Args:
+        form: the form of the task.
+        wish: what was asked of it.
+        state: what is known of it; None until the server says that there is one.
+    """
+
+    form: TaskForm
+    wish: TaskWish
+    state: TaskState | None = None
+    news: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when something is heard of it unasked."""
+
+    @property
+    def id(self) -> str | None:
+        """The task's id, once it is known."""
+        return self.state.id if self.state is not None else self.wish.id
+
+    def heard(self, state: TaskState) -> None:
+        """The server told how it stands."""
+        state.result = state.result if self.state is None or state.result is not None else self.state.result
+        self.state = state
+        self.news.set()
+
+
+async def choose(maker: Maker, name: str, wish: TaskWish) -> AsTask:
+    """The form in which to call a tool: the best that both sides have.
+
+    Args:
+        maker: makes the call.
+        name: the tool.
+        wish: what is asked of the task.
+
+    Raises:
+        UnsupportedFeature: the server carries out no tasks.
+    """
+    profile = maker.session.profile
+    forms = [TASKS[one] for one in profile.revision.tasks]
+    if any(form.declares for form in forms) and maker.known_tool(name) is None:
+        await maker.list_tools()  # the tool's own word decides
+    tool = maker.known_tool(name)
+    support: Support | None = tool.execution.task_support if tool is not None and tool.execution is not None else None
+    for form in forms:
+        if form.offered(profile, "tools/call", support):
+            return AsTask(form, wish if form.answered_at_once else replace(wish, id=secrets.token_hex(16)))
+    raise UnsupportedFeature(
+        "This server carries out no tasks. Call the tool as usual, without task=True (or --task); with begin_call (or "
+        "--bg) the cell returns at once all the same."
+    )
+
+
+async def begin(call: CallHandle, task: AsTask, made: Awaitable[Any], attach: Attach, tool: Tool | None) -> Any:
+    """Make a call as a task and wait for its raw result.
+
+    Args:
+        call: the call.
+        task: how.
+        made: makes the request, and gives its answer.
+        attach: gives the connection to go on with.
+        tool: what is known of the tool.
+    """
+    answer = asyncio.ensure_future(made)
+    if not task.form.answered_at_once:
+        return await follow(call, task, attach, tool, answer)
+    raw = await answer
+    state = task.form.begun(raw)
+    if state is None:
+        return raw  # the server answered at once instead
+    task.heard(state)
+    return await follow(call, task, attach, tool)
+
+
+async def follow(
+    call: CallHandle, task: AsTask, attach: Attach, tool: Tool | None, answer: asyncio.Future[Any] | None = None
+) -> Any:
+    """Ask about a task until it has ended; the raw result of its call.
+
+    Args:
+        call: the call.
+        task: its task.
+        attach: gives the connection to go on with.
+        tool: what is known of the tool.
+        answer: what may answer before a question about the task does: the request itself.
+
+    Raises:
+        ResumeRefused: the server no longer has it.
+        OutcomeUnknown: the server could not be reached any more.
+        CallCancelled: it was cancelled there.
+        MCPError: it failed.
+    """
+    following = _Following(call, task, attach, tool, answer)
+    try:
+        return await following.outcome()
+    except (asyncio.CancelledError, InvalidResult):
+        await following.cancel()
+        raise
+    finally:
+        following.stop()
+
+
+class _AlreadyThere(Exception):
+    """A request was sent again, and its task turned out to be there (TSK-11)."""
+
+
+class _Following:
+    def __init__(
+        self,
+        call: CallHandle,
+        task: AsTask,
+        attach: Attach,
+        tool: Tool | None,
+        answer: asyncio.Future[Any] | None,
+    ) -> None:
+        self.call = call
+        self.task = task
+        self.attach = attach
+        self.tool = tool
+        self.answer = answer
+        self.failures = 0
+        self.resent = False
+        self.session: ClientSession | None = None
+        self.began = time.monotonic()
+
+    async def outcome(self) -> Any:
+        """Until it has ended."""
+        if self.answer is not None:
+            await self._wait_for_its_creation()
+        while True:
+            if self.answer is not None and self.answer.done():
+                with suppress(*DROPS, _AlreadyThere):
+                    return self._answered(self.answer)
+                self.answer = None
+            try:
+                self.session = await self.attach()
+                if await self._look(self.session):
+                    return await self._conclude(self.session)
+                self.failures = 0
+            except DROPS as error:
+                await self._dropped(error)
+            except ProtocolError as error:
+                await self._refused(error)
+            else:
+                await self._wait(self._interval)
+            if time.monotonic() - self.began > self.call.limits.task_keep_most:
+                raise RequestTimeout(
+                    f"The task of {self.call.tool!r} has not ended within {self.call.limits.task_keep_most:g} s; it "
+                    "goes on there.",
+                    seconds=self.call.limits.task_keep_most,
+                )
+
+    async def cancel(self) -> None:
+        """Tell the server that the task is no longer wanted, within bounds."""
+        asked = self.answer is not None and not self.task.form.answered_at_once and not self.answer.done()
+        with suppress(MCPError, TimeoutError):
+            async with asyncio.timeout(CANCELLING):
+                if asked and self.answer is not None:
+                    self.answer.cancel()  # which tells the server
+                    await asyncio.wait([self.answer])
+                session = await self.attach()
+                if not asked:
+                    await task_requests.cancel(session, self.task)
+                while not await self._look(session):  # it may not end at once (TSK-6)
+                    await self._wait(self._interval)
+
+    def stop(self) -> None:
+        """No longer wait for anything."""
+        if self.answer is not None:
+            self.answer.cancel()
+        if self.session is not None:
+            task_requests.leave(self.session, self.call, self.task)
+
+    # Within
+
+    async def _wait_for_its_creation(self) -> None:
+        """Until the server says that there is a task, the request is answered, or its connection is lost."""
+        news = asyncio.ensure_future(self.task.news.wait())
+        try:
+            assert self.answer is not None
+            await asyncio.wait({news, self.answer}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            news.cancel()
+
+    def _answered(self, answer: asyncio.Future[Any]) -> Any:
+        try:
+            return answer.result()
+        except ProtocolError as error:
+            state = self.task.state
+            if state is not None and state.status is TaskStatus.CANCELLED:
+                raise _cancelled(state) from error
+            if self.resent and error.code == INVALID_PARAMS and state is None:
+                raise _AlreadyThere from error
+            raise
+
+    async def _look(self, session: ClientSession) -> bool:
+        """Ask how it stands; whether it has ended."""
+        task, call = self.task, self.call
+        state = await task_requests.look(session, call, task)
+        task.heard(state)
+        task.news.clear()
+        call.moved(Occurrence.RESUMED)
+        if task.form.questions == "shown" and state.questions:
+            await task_requests.answer(session, call, task)
+        if task.form.questions == "fetched" and self.answer is None and not state.status.terminal:
+            self.answer = asyncio.ensure_future(task_requests.fetch(session, call, task))
+        return state.status.terminal
+
+    async def _conclude(self, session: ClientSession) -> Any:
+        state, form = self.task.state, self.task.form
+        assert state is not None
+        if state.status is TaskStatus.CANCELLED:
+            raise _cancelled(state)
+        if state.result is not None:
+            return state.result
+        if form.questions == "fetched" or state.status is TaskStatus.COMPLETED:
+            return await self._fetched(session)
+        if self.answer is not None:  # the request's own answer says more about what went wrong
+            await asyncio.wait([self.answer], timeout=LAST_WORD)
+            if self.answer.done():
+                return self._answered(self.answer)
+        error = state.error or {"message": state.message or "The task failed."}
+        raise ProtocolError(error.get("code", INTERNAL_ERROR), str(error.get("message")), error.get("data"))
+
+    async def _fetched(self, session: ClientSession) -> Any:
+        if self.task.form.fetch(self.task.id or "") is None:
+            raise InvalidResult("The server says that the task is completed, and gives no result.")
+        if self.answer is None:
+            return await task_requests.fetch(session, self.call, self.task)
+        fetched = asyncio.ensure_future(task_requests.fetch(session, self.call, self.task))
+        try:
+            await asyncio.wait({fetched, self.answer}, return_when=asyncio.FIRST_COMPLETED)
+            if self.answer.done() and not self.answer.exception():
+                return self.answer.result()
+            return await fetched
+        finally:
+            fetched.cancel()
+
+    async def _dropped(self, error: MCPError) -> None:
+        call, limit = self.call, self.call.limits.resumes
+        if isinstance(error, ServerExited):
+            raise lost(call, f"The server ended while the task of {call.tool!r} ran", self.tool, error) from error
+        self.failures += 1
+        if self.failures >= limit:
+            call.moved(Occurrence.LOSE)
+            raise OutcomeUnknown(
+                f"The server of the task of {call.tool!r} could not be reached {limit} times (Limits.resumes). It may "
+                f"still run there: %mcp resume {call.id}, or handle.resume(), tries again. ({error})"
+            ) from error
+        call.dropped(error)
+        await call.pause(min(FIRST_PAUSE * 2**self.failures, LONGEST_PAUSE))
+        call.moved(Occurrence.RESUME)
+
+    async def _refused(self, error: ProtocolError) -> None:
+        """The server does not tell about the task: the request may not have arrived, or it is gone."""
+        call, task = self.call, self.task
+        if self.answer is not None and not self.answer.done():
+            await asyncio.wait([self.answer], timeout=self._interval if error.code != METHOD_NOT_FOUND else None)
+            return  # which may say more; with a server that has no tasks it says all
+        if error.code == INTERNAL_ERROR:
+            await self._dropped(error)  # too often, or a fault of the moment
+            return
+        if error.code != INVALID_PARAMS or (task.state is None and not task.form.answered_at_once):
+            if task.state is None and error.code == INVALID_PARAMS and self.session is not None:
+                self.answer, self.resent = asyncio.ensure_future(self.session.call(call, None, None)), True  # TSK-11
+                return
+            if task.state is None:
+                what = f"The connection was lost while {call.tool!r} ran, and this server knows no tasks"
+                raise lost(call, what, self.tool, error) from error
+            raise error
+        call.moved(Occurrence.EXPIRE)
+        raise ResumeRefused(f"The server no longer has the task of {call.tool!r}: {error.message}") from error
+
+    async def _wait(self, seconds: float) -> None:
+        """Until it is time to ask again, or something is heard."""
+        waiting: set[asyncio.Future[Any]] = {asyncio.ensure_future(self.task.news.wait())}
+        news = next(iter(waiting))
+        if self.answer is not None:
+            waiting.add(self.answer)
+        try:
+            await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            news.cancel()
+
+    @property
+    def _interval(self) -> float:
+        """Seconds until the next question, as the server wishes, within bounds."""
+        poll = None if self.task.state is None else self.task.state.poll
+        return min(max(UNSAID if poll is None else poll / 1000, SOONEST), LATEST)
+
+
+def _cancelled(state: TaskState) -> CallCancelled:
+    return CallCancelled(f"The server cancelled the task. {state.message or ''}".strip(), reason=state.message)
