@@ -87,7 +87,7 @@ class Limits:
     task_poll: float = 1.0
     """The longest that a requestor is told to wait before it asks about a task again; young tasks may be asked about
     sooner, and those of a requestor that has very many, later."""
-    task_rate: float = 1000.0
+    task_rate: float = 10_000.0
     """How many requests about tasks one requestor may make in a second, on average over ten."""
     parked_calls: int = 1000
     """How many handlers of one server wait for clients to come back with answers (round trips)."""

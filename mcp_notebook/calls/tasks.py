@@ -185,7 +185,7 @@ class Tasks:
         since = task.began if task.form.kept_from == "creation" else time.time() if ended else None
         data = {
             "form": task.form.name,
-            "state": dataclasses.asdict(state),
+            "state": state.data(),
             "said": task.said() if ended else [],
         }
         return Record(
@@ -214,7 +214,7 @@ class Tasks:
             found = _remembered(record)
             found.state.become(TaskStatus.FAILED, RESTARTED)
             found.state.error = {"code": INTERNAL_ERROR, "message": RESTARTED}
-            data = {**from_json(record.data), "state": dataclasses.asdict(found.state)}
+            data = {**from_json(record.data), "state": found.state.data()}
             expires = record.expires or time.time() + (found.state.keep or 0) / 1000
             self._store.update(dataclasses.replace(record, state="failed", expires=expires, data=to_json(data)))
 

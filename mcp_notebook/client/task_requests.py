@@ -28,7 +28,7 @@ async def look(session: ClientSession, call: CallHandle, task: AsTask) -> TaskSt
         ProtocolError: the server has no such task.
         InvalidResult: the answer is broken.
     """
-    _listen(session, call, task)
+    listen(session, call, task)
     method, params = task.form.get(task.id or "")
     params = {**params, "_meta": mark(params.get("_meta"), call.request_id or "", call.last_number)}
     raw = await _ask(session, task, (method, params))
@@ -113,7 +113,8 @@ def relations(params: dict[str, Any] | None) -> dict[str, Any]:
     return {key: meta[key] for key in RELATED if key in meta} if isinstance(meta, dict) else {}
 
 
-def _listen(session: ClientSession, call: CallHandle, task: AsTask) -> None:
+def listen(session: ClientSession, call: CallHandle, task: AsTask) -> None:
+    """Hear what a task says on this connection; may be said again."""
     session.enter(call)
     if call.request_id is not None and task.form.pushes:
         session.connection.linger(Request(call.request_id, "tools/call"), call.progressed)

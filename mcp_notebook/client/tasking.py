@@ -176,6 +176,8 @@ class _Following:
         self.tool = tool
         self.answer = answer
         self.failures = 0
+        self.begun = answer is None and not call.heard
+        """Whether nothing can have been missed yet."""
         self.resent = False
         self.session: ClientSession | None = None
         self.began = time.monotonic()
@@ -184,6 +186,8 @@ class _Following:
         """Until it has ended."""
         if self.answer is not None:
             await self._wait_for_its_creation()
+        elif self.begun:
+            await self._first_pause()
         while True:
             if self.answer is not None and self.answer.done():
                 with suppress(*DROPS, _AlreadyThere):
@@ -229,6 +233,15 @@ class _Following:
             task_requests.leave(self.session, self.call, self.task)
 
     # Within
+
+    async def _first_pause(self) -> None:
+        """A task that has just begun need not be asked how it stands at once."""
+        with suppress(*DROPS):
+            self.session = await self.attach()
+            task_requests.listen(self.session, self.call, self.task)
+            if self.task.form.questions == "fetched":
+                self.answer = asyncio.ensure_future(task_requests.fetch(self.session, self.call, self.task))
+            await self._wait(self._interval)
 
     async def _wait_for_its_creation(self) -> None:
         """Until the server says that there is a task, the request is answered, or its connection is lost."""

@@ -81,6 +81,10 @@ class TaskState:
     children: list[dict[str, Any]] = field(default_factory=list)
     """Its place among other tasks, as far as anybody says so (TSK-16)."""
 
+    def data(self) -> dict[str, Any]:
+        """All of it by its names, to be remembered as JSON."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
     def become(self, status: TaskStatus, message: str | None = None) -> bool:
         """Go on to another status; False, and nothing happens, where there is no way there."""
         if status not in TRANSITIONS[self.status]:
