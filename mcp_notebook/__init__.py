@@ -12,7 +12,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .client import CallHandle, Client, PromptResult, ReadResult, ToolResult, connect
+    from .client import CallHandle, CallMap, Client, PromptResult, ReadResult, ToolResult, connect
     from .errors import (
         CallCancelled,
         ConnectError,
@@ -44,6 +44,7 @@ __all__ = [
     "Answer",
     "CallCancelled",
     "CallHandle",
+    "CallMap",
     "Client",
     "Command",
     "ConnectError",
@@ -79,7 +80,7 @@ __all__ = [
 logging.getLogger(__name__).addHandler(logging.NullHandler())  # what is logged goes where the program says
 
 _HOMES = {
-    "client": ("CallHandle", "Client", "PromptResult", "ReadResult", "ToolResult", "connect"),
+    "client": ("CallHandle", "CallMap", "Client", "PromptResult", "ReadResult", "ToolResult", "connect"),
     "limits": ("Limits",),
     "server": ("Answer", "Context", "Server"),
     "transports.command": ("Command",),

@@ -3,6 +3,7 @@
 from .calls import CallHandle
 from .client import Client
 from .connect import connect
+from .mapping import CallMap
 from .results import PromptResult, ReadResult, ToolResult
 
-__all__ = ["CallHandle", "Client", "PromptResult", "ReadResult", "ToolResult", "connect"]
+__all__ = ["CallHandle", "CallMap", "Client", "PromptResult", "ReadResult", "ToolResult", "connect"]

@@ -62,6 +62,9 @@ from .session import ClientSession
 from .targets import Destination
 from .ways import ways_to
 
+if TYPE_CHECKING:
+    from .mapping import CallMap
+
 if TYPE_CHECKING:  # these cost time to import, which many programs never need
     from ..protocol.json_schema import Validator
     from .tools import Tools
@@ -288,6 +291,46 @@ class Client:
         if task:
             handle.wish = TaskWish(keep=None if keep is None else round(keep * 1000), parent=parent)
         return handle.begin(self, *self._limits(timeout))
+
+    def map(
+        self,
+        name: str,
+        rows: Any,
+        *,
+        concurrency: int = 8,
+        timeout: float | None = None,
+        task: bool = False,
+        **common: Any,
+    ) -> CallMap:
+        """Call a tool for each row of a list or a DataFrame, a few at a time. Callable from any thread.
+
+            results = await client.map("geocode", frame[["city"]])
+            table = client.map("geocode", ["Oslo", "Rome"]).to_pandas()
+
+        Args:
+            name: the tool's name.
+            rows: the arguments of each call: dicts, the rows of a DataFrame (missing values are left out), or plain
+                values for a tool that needs just one argument.
+            concurrency: how many calls run at once.
+            timeout, task: as of `begin_call`.
+            common: arguments that all calls share.
+
+        Returns:
+            The calls, which have begun: await them, or ask them for `.result()`, `.progress`, `.to_pandas()`.
+
+        Raises:
+            SchemaError: rows are plain values, and the tool does not say which argument they are.
+            ValueError: fewer than one call at a time.
+        """
+        from .mapping import CallMap, as_rows
+
+        if concurrency < 1:
+            raise ValueError("concurrency must be at least 1")
+        found = as_rows(rows, (self.known_tools() or {}).get(name))
+        calls = [{**common, **row} for row in found]
+        return CallMap(
+            self.home, name, calls, lambda row: self.begin_call(name, row, timeout=timeout, task=task)
+        ).start(concurrency)
 
     async def list_tasks(self) -> list[TaskState]:
         """The tasks of ours that the server has, at work or ended. Where the revision has no such list: none."""
