@@ -60,7 +60,7 @@ class Task(Call):
     def state(self) -> TaskState:
         """How it stands, its open questions with it."""
         self._state.questions = {
-            str(said.key): {"method": said.method, "params": said.params} for said in self.questions.values()
+            str(said.key): {"method": said.method, "params": said.params} for said in self._unanswered()
         }
         self._state.poll = self._tasks.pace(self.owner, time.time() - self.began)
         return self._state
@@ -93,7 +93,7 @@ class Task(Call):
             self._tasks.aside(self._push(questions=True))
 
     def answered(self) -> None:
-        if not self.questions:
+        if not self._unanswered():
             self._move(TaskStatus.WORKING)
 
     # What its requestor does
@@ -106,9 +106,10 @@ class Task(Call):
 
     def answer(self, answers: dict[str, Any]) -> None:
         """Answers to questions by their keys; those that nobody asks for are ignored (TEX-2)."""
-        for said in self.questions.values():
-            if said.key in answers and said.answer is not None and not said.answer.done():
+        for said in self._unanswered():
+            if said.key in answers and said.answer is not None:
                 said.answer.set_result(answers[said.key])
+        self.answered()  # whoever asks next sees it, also before the handler goes on
 
     def adopt(self, connection: Connection) -> None:
         """Its requestor asked about it here: what it has to say goes this way, where nobody follows it."""
@@ -191,6 +192,9 @@ class Task(Call):
                     await self._send_to(event, self.origin, None)
         except ConnectionLost:
             pass  # it is kept for whoever comes
+
+    def _unanswered(self) -> list[Said]:
+        return [said for said in self.questions.values() if not said.settled]
 
     def _unused(self, key: str) -> str:
         """A key that no question of this task had before (TEX-2)."""

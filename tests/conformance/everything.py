@@ -15,7 +15,8 @@ from typing import Annotated, Any
 import uvicorn
 from pydantic import Field
 
-from mcp_notebook import Context, Server, ToolError
+from mcp_notebook import Context, ProtocolError, Server, ToolError
+from mcp_notebook.jsonrpc import INTERNAL_ERROR
 from mcp_notebook.types import (
     AudioContent,
     EmbeddedResource,
@@ -317,6 +318,52 @@ async def test_input_required_result_prompt(ctx: Context) -> str:
     schema = form({"context": {"type": "string"}}, "context")
     answer = await ctx.elicit("What context should the prompt use?", schema, key="user_context")
     return f"Use this context: {(answer.data or {}).get('context')}"
+
+
+# Tasks (the extension `io.modelcontextprotocol/tasks`)
+
+
+@server.tool
+def greet(name: str) -> str:
+    """Greets somebody at once."""
+    return f"Hello, {name}!"
+
+
+@server.tool(task="optional")
+async def slow_compute(seconds: float, label: str = "") -> str:
+    """Takes its time."""
+    await asyncio.sleep(seconds)
+    return f"Computed {label} for {seconds:g} s."
+
+
+@server.tool(task="required")
+async def failing_job() -> str:
+    """Fails, as a tool does."""
+    await asyncio.sleep(0.1)
+    raise ToolError("This job intentionally fails.")
+
+
+@server.tool(task="optional")
+async def protocol_error_job() -> str:
+    """Fails with an error of the protocol's."""
+    await asyncio.sleep(0.1)
+    raise ProtocolError(INTERNAL_ERROR, "This job intentionally breaks.")
+
+
+@server.tool(task="optional")
+async def confirm_delete(filename: str, ctx: Context) -> str:
+    """Asks before it deletes."""
+    answer = await ctx.elicit(f"Delete {filename}?", form({"confirm": {"type": "boolean"}}, "confirm"), key="confirm")
+    return f"Deleted {filename}." if (answer.data or {}).get("confirm") else f"Kept {filename}."
+
+
+@server.tool(task="optional")
+async def multi_input(ctx: Context) -> str:
+    """Asks two things at once."""
+    first, second = await asyncio.gather(
+        ctx.elicit("What is your name?", NAME, key="first"), ctx.elicit("And the other name?", NAME, key="second")
+    )
+    return f"{first.data} {second.data}"
 
 
 # Schemas and headers

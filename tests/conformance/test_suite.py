@@ -6,6 +6,7 @@ skipped, or that only informs, passes in the suite's own words.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
@@ -17,6 +18,7 @@ import urllib.error
 import urllib.request
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -29,7 +31,8 @@ from ..cache import Unavailable
 
 HERE = Path(__file__).parent
 CHECKS: dict[str, dict[str, dict[str, dict[str, int]]]] = json.loads((HERE / "checks.json").read_text())
-"""Role -> revision -> scenario -> check id -> how often it succeeds."""
+"""Role ("extension": a server, in scenarios that no revision holds) -> revision -> scenario -> check id -> how often it
+succeeds."""
 EXPECTED: dict[str, list[str]] = yaml.safe_load((HERE / "expected_failures.yml").read_text())
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(HERE.parents[1])}
 FINE = {"SUCCESS", "INFO", "SKIPPED"}
@@ -124,6 +127,21 @@ def test_the_server_meets_them_with_json_answers_too(suite: list[str], tmp_path:
     with serving() as url:
         found = run(suite, tmp_path, "server", "--url", url, "--suite", "all", "--spec-version", revision)
     judge("server", CHECKS["server"][revision], found)
+
+
+def test_the_server_meets_the_checks_of_extensions(suite: list[str], tmp_path: Path) -> None:  # TEX-1 to TEX-3
+    """No suite holds these scenarios; most of their time they wait, so several run at once."""
+
+    def one(url: str, revision: str, scenario: str) -> dict[str, list[dict[str, Any]]]:
+        options = ["--scenario", scenario, "--spec-version", revision, "--force"]
+        return run(suite, tmp_path / scenario, "server", "--url", url, *options)
+
+    for revision, scenarios in CHECKS["extension"].items():
+        with serving() as url, ThreadPoolExecutor(4) as at_once:
+            runs = at_once.map(functools.partial(one, url, revision), scenarios)
+            found = {name: checks for checks_by_name in runs for name, checks in checks_by_name.items()}
+        assert set(found) == set(scenarios)
+        judge("server", scenarios, found)
 
 
 @pytest.mark.parametrize(
