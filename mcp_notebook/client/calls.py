@@ -142,6 +142,11 @@ class CallHandle:
         return None if self.as_task is None else self.as_task.state
 
     @property
+    def is_task(self) -> bool:
+        """Whether it is a task there, or was begun to become one. Whoever stops waiting does not end it then."""
+        return self.wish is not None or self.task is not None
+
+    @property
     def elapsed(self) -> float:
         """Seconds since it began, up to its end."""
         return (self._ended or time.time()) - self._began
@@ -419,7 +424,13 @@ class CallHandle:
 
     def _waited_for(self) -> Future[ToolResult]:
         """What to wait for. Whoever stops waiting for a task does not end it: that takes `cancel`."""
-        return self._begun() if self.as_task is None else _beside(self._begun())
+        beside = _beside(self._begun())
+        beside.add_done_callback(self._no_longer_waited_for)
+        return beside
+
+    def _no_longer_waited_for(self, beside: Future[ToolResult]) -> None:
+        if beside.cancelled() and not self.is_task:
+            self._begun().cancel()
 
     def _begun(self) -> Future[ToolResult]:
         assert self._future is not None, "a handle is given out once its call has begun"

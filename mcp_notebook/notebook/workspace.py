@@ -178,6 +178,10 @@ class Workspace:
             ended = next((id for id, old in self.calls.items() if old.done()), next(iter(self.calls)))
             del self.calls[ended]
 
+    def forget(self, call: CallHandle) -> None:
+        """No longer know of a call."""
+        self.calls.pop(call.id, None)
+
     # Looking up
 
     def __iter__(self) -> Iterator[Member]:

@@ -45,7 +45,7 @@ def either(demo: Cells, request: pytest.FixtureRequest) -> Cells:
     ("text", "offered"),
     [
         ("%mcp con", ["%mcp connect"]),
-        ("%mcp re", ["%mcp resume", "%mcp resources", "%mcp read", "%mcp reconnect"]),
+        ("%mcp re", ["%mcp result", "%mcp resume", "%mcp resources", "%mcp read", "%mcp reconnect"]),
         ("x = %mcp ca", ["x = %mcp call", "x = %mcp calls", "x = %mcp cancel"]),
         ("    %mcp ca", ["    %mcp call", "    %mcp calls", "    %mcp cancel"]),
         ("a = 1\nx = %mcp ca", [f"a = 1\nx = %mcp {name}" for name in ("call", "calls", "cancel")]),

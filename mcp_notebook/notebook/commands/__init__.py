@@ -8,6 +8,7 @@ from .cell import SERVER
 from .connect import CONNECT, RECONNECT
 from .help import help_command
 from .listing import PROMPTS, RESOURCES, TOOLS
+from .outcomes import FORGET, RESULT
 from .read import PROMPT, READ
 from .serve import SERVE
 from .servers import DISCONNECT, LOG, SERVERS
@@ -22,8 +23,10 @@ COMMANDS: dict[str, Command] = {
         CALL,
         CALLS,
         STATUS,
+        RESULT,
         RESUME,
         CANCEL,
+        FORGET,
         RESOURCES,
         READ,
         WATCH,

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import CancelledError
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,17 +16,15 @@ from ...protocol.json_schema import coerce_text, describe, properties_of
 from ...render.parts import Part, Text
 from ...types import Tool
 from ..body import read_body
-from ..brief import CommandError, brief, hinted
+from ..brief import CommandError, hinted
 from ..call_view import CallView
+from ..foreground import wait_for
 from ..interpolation import Names, as_json
 from ..live import PERIOD, Live
 from ..words import Word
 from .completing import Completing, complete_arguments
 from .naming import Found, find
 from .table import Command, Invocation, Option, Reply, seconds
-
-SETTLING = 1.0
-"""Seconds that the last words of a call are waited for when it has ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +38,8 @@ class ToolCall:
         timeout: seconds of silence after which it is given up; None for the connection's own.
         background: not to be waited for.
         save: where to write the result, if anywhere.
+        task: called as a task.
+        keep_for: seconds for which the server should keep that; None for its own choice.
     """
 
     found: Found
@@ -50,11 +48,15 @@ class ToolCall:
     timeout: float | None = None
     background: bool = False
     save: Path | None = None
+    task: bool = False
+    keep_for: float | None = None
 
     def begin(self) -> CallHandle:
         """Begin it. Raises MCPError."""
         self.found.member.check()
-        return self.found.member.client.begin_call(self.found.item.name, self.arguments, timeout=self.timeout)
+        return self.found.member.client.begin_call(
+            self.found.item.name, self.arguments, timeout=self.timeout, task=self.task, keep=self.keep_for
+        )
 
     def keep(self, result: ToolResult) -> str:
         """Write the result where that is wanted, and say so.
@@ -88,6 +90,8 @@ def parse_call(invocation: Invocation) -> ToolCall:
     arguments |= read_arguments(found.item, words, invocation.names)
     _check_required(found.item, arguments)
     options = invocation.options
+    if "keep" in options and "task" not in options:
+        raise CommandError("--keep says how long a task is kept: write --task --keep SECONDS.")
     return ToolCall(
         found,
         arguments,
@@ -95,6 +99,8 @@ def parse_call(invocation: Invocation) -> ToolCall:
         options.get("timeout"),
         options.get("bg", False),
         options.get("save"),
+        options.get("task", False),
+        options.get("keep"),
     )
 
 
@@ -172,28 +178,9 @@ def run_call(invocation: Invocation) -> Reply:
     handle = call.begin()
     invocation.workspace.remember(handle)
     view = CallView(handle, call.typed)
-    return (_in_background if call.background else _in_the_cell)(invocation, call, handle, view, live)
-
-
-def _in_the_cell(invocation: Invocation, call: ToolCall, handle: CallHandle, view: CallView, live: Live) -> Reply:
-    runtime = invocation.workspace.runtime
-    following = runtime.submit(view.follow())
-    outcome: ToolResult | None = None
-    note = ""
-    try:
-        with live.showing(view.working):
-            outcome = handle.result()
-        note = call.keep(outcome)
-    except KeyboardInterrupt as interrupt:
-        lines = ["● cancelled", f"  The call of {handle.tool} was interrupted, and {handle.server} told to stop."]
-        raise brief(interrupt, lines) from None
-    finally:
-        with suppress(TimeoutError, CancelledError):
-            runtime.wait(following, SETTLING)
-        quiet = invocation.used and not (outcome is not None and outcome.is_error)
-        if live.drawn or note or (outcome is not None and not quiet):
-            live.finish(view.ended(outcome, note, brief=quiet))
-    return Reply(outcome)
+    if call.background:
+        return _in_background(invocation, call, handle, view, live)
+    return Reply(wait_for(handle, view, live, invocation.workspace.runtime, quiet=invocation.used, keep=call.keep))
 
 
 def _in_background(invocation: Invocation, call: ToolCall, handle: CallHandle, view: CallView, live: Live) -> Reply:
@@ -248,8 +235,11 @@ CALL = Command(
         "%mcp call plot points=$frame --save plot.png",
         '%mcp call search filter:={"kind": "book"} --timeout 300',
         "handle = %mcp call --bg crunch n=100",
+        "%mcp call --task crunch n=100",
     ),
     options=(
+        Option("--task", "have the server carry it out as a task, which goes on there whatever happens here"),
+        Option("--keep", "how long the server should keep the task", value="SECONDS", read=seconds),
         Option("--bg", "give a CallHandle at once, and let the call go on in the background"),
         Option("--timeout", "give up after so many seconds without a sign of life", value="SECONDS", read=seconds),
         Option("--save", "write what it gives to a file", value="PATH", read=_path),

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 
 from ...client import CallHandle
+from ...errors import MCPError
 from ...protocol.calls import CallState
 from ...render.parts import Card, Part, Text, listing
 from ..brief import CommandError, hinted
 from ..call_view import clock, progress_words
+from ..task_words import message, task_parts
 from .completing import Completing
 from .servers import ALL
 from .table import Command, Invocation, Reply
@@ -18,9 +21,13 @@ _COLUMNS = {
     "tool": lambda call: call.tool,
     "server": lambda call: call.server,
     "state": lambda call: call.status.value.replace("_", " "),
-    "progress": lambda call: progress_words(call.progress, call.elapsed) if call.progress is not None else "",
+    "progress": lambda call: (
+        progress_words(call.progress, call.elapsed) if call.progress is not None else message(call)
+    ),
     "time": lambda call: clock(call.elapsed),
 }
+CANCELLING = 5.0
+"""Seconds that a call is given to end once it is cancelled."""
 _RESUMABLE = (CallState.DROPPED, CallState.UNKNOWN)
 
 
@@ -35,7 +42,7 @@ def list_calls(invocation: Invocation) -> Reply:
 
 def tell_status(invocation: Invocation) -> Reply:
     """How a call stands, here and at its server."""
-    call = _one(invocation)
+    call = one_call(invocation)
     parts: list[Part] = []
     if call.policy is not None and not call.done():
         there = invocation.workspace.wait(call.state_there())
@@ -45,6 +52,7 @@ def tell_status(invocation: Invocation) -> Reply:
             parts.append(Text(f"at the server: {there.state}{waiting}{asks}", "prose"))
     if call.progress is not None:
         parts.append(Text(progress_words(call.progress, call.elapsed)))
+    parts += task_parts(call, invocation.workspace.calls.values())
     state = call.status.value.replace("_", " ")
     return Reply(
         call.status, [Card("", state, parts, name=call.tool, about=f"on {call.server}", aside=clock(call.elapsed))]
@@ -61,7 +69,7 @@ def resume(invocation: Invocation) -> Reply:
             )
             raise CommandError(f"Which call? {which} {invocation.command.say_usage()}")
     else:
-        dropped = [_one(invocation)]
+        dropped = [one_call(invocation)]
     for call in dropped:
         call.resume()
     told = [Card("work", "resuming", name=call.tool, about=f"on {call.server}", aside=call.id) for call in dropped]
@@ -70,12 +78,18 @@ def resume(invocation: Invocation) -> Reply:
 
 def cancel(invocation: Invocation) -> Reply:
     """Stop a call."""
-    call = _one(invocation)
+    call = one_call(invocation)
+    if call.done():
+        raise CommandError(f"The call {call.id} of {call.tool!r} is over: {call.status.value}.")
     call.cancel()
-    return Reply(None, [Card("drop", "cancelled", name=call.tool, about=f"on {call.server}")])
+    with suppress(MCPError, TimeoutError):
+        call.result(CANCELLING)
+    title = "cancelled" if call.done() else "being cancelled"
+    return Reply(None, [Card("drop", title, name=call.tool, about=f"on {call.server}")])
 
 
-def _one(invocation: Invocation) -> CallHandle:
+def one_call(invocation: Invocation) -> CallHandle:
+    """The call that the only word names. Raises CommandError."""
     names = invocation.at_most(1)
     calls: Mapping[str, CallHandle] = invocation.workspace.calls
     if not names:

@@ -1,0 +1,69 @@
+"""A call that the cell waits for, shown in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import CancelledError
+from contextlib import suppress
+
+from ..client import CallHandle, ToolResult
+from .brief import brief
+from .call_view import CallView
+from .live import Live
+from .runtime import Runtime
+
+SETTLING = 1.0
+"""Seconds that the last words of a call are waited for when it has ended."""
+
+
+def wait_for(
+    handle: CallHandle,
+    view: CallView,
+    live: Live,
+    runtime: Runtime,
+    *,
+    quiet: bool = False,
+    keep: Callable[[ToolResult], str] = lambda result: "",
+) -> ToolResult:
+    """Wait for what comes of a call, and show how it stands meanwhile.
+
+    Args:
+        handle: the call.
+        view: what is to be seen of it.
+        live: where.
+        runtime: where it goes on.
+        quiet: a good result is not shown, as the code goes on with it.
+        keep: told of the result; gives a note.
+
+    Raises:
+        MCPError: it failed.
+        KeyboardInterrupt: the person interrupted it. That ends a plain call; a task goes on.
+    """
+    following = runtime.submit(view.follow())
+    outcome: ToolResult | None = None
+    note = ""
+    try:
+        with live.showing(view.working):
+            outcome = result = handle.result()
+        note = keep(result)
+    except KeyboardInterrupt as interrupt:
+        raise brief(interrupt, _interrupted(handle)) from None
+    finally:
+        goes_on = outcome is None and handle.is_task and not handle.done()
+        with suppress(TimeoutError, CancelledError):
+            runtime.wait(following, 0.0 if goes_on else SETTLING)
+        following.cancel()
+        quiet = quiet and outcome is not None and not outcome.is_error
+        if live.drawn or note or (outcome is not None and not quiet):
+            live.finish(view.working() if goes_on else view.ended(outcome, note, brief=quiet))
+    return result
+
+
+def _interrupted(handle: CallHandle) -> list[str]:
+    if not handle.is_task:
+        return ["● cancelled", f"  The call of {handle.tool} was interrupted, and {handle.server} told to stop."]
+    return [
+        "● no longer waited for",
+        f"  {handle.tool} goes on at {handle.server} as a task. %mcp result {handle.id} waits for it again, "
+        f"%mcp cancel {handle.id} stops it.",
+    ]
