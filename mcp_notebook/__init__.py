@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         TakenOver,
         ToolError,
         UnsupportedFeature,
+        URLElicitationRequired,
     )
     from .limits import Limits
     from .notebook import load_ipython_extension, unload_ipython_extension
@@ -71,6 +72,7 @@ __all__ = [
     "TakenOver",
     "ToolError",
     "ToolResult",
+    "URLElicitationRequired",
     "UnsupportedFeature",
     "connect",
     "load_ipython_extension",

@@ -48,6 +48,7 @@ __all__ = [
     "StoreError",
     "TakenOver",
     "ToolError",
+    "URLElicitationRequired",
     "UnsupportedFeature",
 ]
 
@@ -181,6 +182,20 @@ class LimitExceeded(MCPError):
 
 class ToolError(MCPError):
     """A tool failed in a way its caller should read: it becomes a result with `isError: true` (VAL-1)."""
+
+
+class URLElicitationRequired(MCPError):
+    """Raised by a handler that cannot go on before the person at the client has visited a URL (URL-4).
+
+    Args:
+        url: the URL, which holds no secret of anybody's.
+        message: why it should be visited.
+        more: further ones, as (url, message).
+    """
+
+    def __init__(self, url: str, message: str, *more: tuple[str, str]) -> None:
+        super().__init__(f"{message} ({url})")
+        self.elicitations = [(url, message), *more]
 
 
 class InvalidResult(MCPError):

@@ -95,6 +95,8 @@ class Limits:
     """How large a file may become in which calls are remembered; then nothing is added to it."""
     store_busy: float = 5.0
     """How long another process may keep such a file for itself before what waits for it fails."""
+    visits: int = 20
+    """How many URLs one server may ask one client's person to visit at once."""
     subscriptions: int = 10_000
     """How many resources one client may subscribe to."""
     send_buffer: int = 1 * MiB

@@ -27,6 +27,7 @@ from ..types import (
     TextContent,
 )
 from ..types.problems import first_problem
+from .visits import Visiting, Visits
 
 Roots: TypeAlias = Iterable[Root | str | Path] | Callable[[], Any]
 """Folders (paths or `file://` URIs), or a function that gives them."""
@@ -43,22 +44,28 @@ class Answering:
     roots: Roots | None = None
     elicitation: Elicitation | None = None
     sampling: Sampling | None = None
+    visiting: Visiting | None = None
 
     def capabilities(self) -> ClientCapabilities:
         """What the client declares: what it can do, and no more."""
         return ClientCapabilities(
             roots=None if self.roots is None else {"listChanged": True},
-            elicitation=None if self.elicitation is None else {"form": {}},
+            elicitation=self._modes(),
             sampling=None if self.sampling is None else {},
             resumable_requests={},
             streams={},
             tasks=self._tasks(),
         )
 
+    def _modes(self) -> dict[str, Any] | None:
+        """The modes of elicitation (URL-1)."""
+        modes = {"form": self.elicitation, "url": self.visiting}
+        return {mode: {} for mode, answer in modes.items() if answer is not None} or None
+
     def _tasks(self) -> dict[str, Any] | None:
         """What a server may ask for as a task: whatever a person or a model may take long over (TCR-1)."""
         requests: dict[str, Any] = {}
-        if self.elicitation is not None:
+        if self._modes() is not None:
             requests["elicitation"] = {"create": {}}
         if self.sampling is not None:
             requests["sampling"] = {"createMessage": {}}
@@ -102,7 +109,9 @@ QUESTIONS: Mapping[str, tuple[type[Model], Answerer]] = {
 """What a server may ask: method -> the form of its parameters, and what answers."""
 
 
-async def answer(answering: Answering, profile: Profile, method: str, raw: dict[str, Any] | None) -> Result:
+async def answer(
+    answering: Answering, visits: Visits, profile: Profile, method: str, raw: dict[str, Any] | None
+) -> Result:
     """Answer one question of a server's.
 
     Raises:
@@ -113,6 +122,8 @@ async def answer(answering: Answering, profile: Profile, method: str, raw: dict[
         params = form.model_validate(raw or {})
     except ValidationError as error:
         raise ProtocolError(INVALID_PARAMS, f"Invalid params of {method!r}: {first_problem(error)}") from None
+    if isinstance(params, ElicitParams) and params.mode == "url" and "url" in profile.elicitation_modes():
+        return await visits.ask(params)
     return await answerer(answering, profile, params)
 
 

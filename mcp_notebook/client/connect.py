@@ -16,6 +16,7 @@ from ..types import ElicitParams, Implementation
 from .answering import Answering, Elicitation, Roots, Sampling
 from .client import Client, ClientOptions
 from .targets import destination
+from .visits import visiting_by
 
 
 def connect(
@@ -34,6 +35,7 @@ def connect(
     http_client: Any = None,
     roots: Roots | None = None,
     elicitation: Elicitation | None = None,
+    url_elicitation: Callable[[ElicitParams], Any] | None = None,
     sampling: Sampling | None = None,
     on_notification: Callable[[Notification], None] | None = None,
     client_info: Implementation | None = None,
@@ -60,6 +62,9 @@ def connect(
         roots: folders that the server may work in, or a function that gives them.
         elicitation: answers the server's questions: takes `ElicitParams`, gives a dict of values to accept, an
             `ElicitResult`, or None to cancel. In a notebook the person is asked by default.
+        url_elicitation: asks the person whether a URL may be opened, and has it opened where they agree: takes
+            `ElicitParams` with `.url` and `.message`; gives True, False to decline, or None to cancel. Nothing else
+            opens it, or fetches anything of it.
         sampling: stands for a language model: takes `CreateMessageParams`, gives text or a `CreateMessageResult`.
         on_notification: told of each notification of the server's; it must not block.
         client_info: how to introduce oneself.
@@ -79,7 +84,12 @@ def connect(
     http = HttpOptions(headers=headers or {}, verify=verify, cert=cert, proxy=proxy, auth=auth, client=http_client)
     where = destination(target, env=env, cwd=cwd, http=http, keep=keep, keep_for=limits.relay_keep)
     options = ClientOptions(
-        answering=Answering(roots=roots, elicitation=elicitation, sampling=sampling),
+        answering=Answering(
+            roots=roots,
+            elicitation=elicitation,
+            sampling=sampling,
+            visiting=None if url_elicitation is None else visiting_by(url_elicitation, limits),
+        ),
         timeout=timeout,
         revision=revision,
         limits=limits,

@@ -44,6 +44,7 @@ from .cache import ResultCache
 from .listening import Listening
 from .opening import Opening
 from .questions import answer_once
+from .visits import Visits
 
 if TYPE_CHECKING:
     from .calls import CallHandle
@@ -113,6 +114,7 @@ class ClientSession:
         self._profile: Profile | None = None
         self._meta: dict[str, Any] | None = None
         self._cache = ResultCache()
+        self._visits = Visits(answering.visiting, limits)
         self._listening = Listening(self._listen, self.on_fault, limits.request)
 
     @property
@@ -185,9 +187,14 @@ class ClientSession:
                 return kept
         asked, age = params, self._cache.age
         for number in range(self.limits.rounds):
-            raw = await self._once(
-                method, asked, timeout=timeout, total=total, on_progress=on_progress, call=call, sent=sent
-            )
+            try:
+                raw = await self._once(
+                    method, asked, timeout=timeout, total=total, on_progress=on_progress, call=call, sent=sent
+                )
+            except ProtocolError as error:
+                if not await self._visits.satisfied(error, self.profile):
+                    raise
+                continue
             sent = False
             typed = isinstance(raw, dict) and len(revision.result_types) > 1
             kind = raw.get("resultType", "complete") if typed else "complete"
@@ -403,6 +410,8 @@ class ClientSession:
                 self._listening.told(notification)
             case _ if notification.method == ATTACHED and self._profile is None:
                 self._attached_to(notification.params or {})
+            case "notifications/elicitation/complete":
+                self._visits.told(notification)
             case method if method in ANNOUNCED:
                 self._announced(notification)
             case method if method.startswith("notifications/tasks"):
@@ -486,7 +495,7 @@ class ClientSession:
     async def _answer_in_time(self, method: str, params: dict[str, Any] | None) -> Result:
         try:
             async with asyncio.timeout(self.limits.question):
-                return await answer(self._answering, self.profile, method, params)
+                return await answer(self._answering, self._visits, self.profile, method, params)
         except TimeoutError:
             raise ProtocolError(INTERNAL_ERROR, f"No answer within {self.limits.question:g} s.") from None
 

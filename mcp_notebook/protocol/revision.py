@@ -62,6 +62,8 @@ class Revision:
     """The forms of tasks that it has (`protocol.extensions.TASKS`), the one to be preferred first."""
     sessions: bool = True
     """Whether a connection, or a session, is one client's."""
+    url_required: int | None = None
+    """The error code for what needs a URL to be visited first; None: it has no such error."""
     resource_not_found: int = -32002
     missing_capability: int | None = None
     """The error code for what needs a capability that the client did not declare; None: no code of its own."""

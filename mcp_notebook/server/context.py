@@ -5,14 +5,14 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import anyio
 import anyio.from_thread
 from pydantic import ValidationError
 
-from ..errors import InvalidResult, UnsupportedFeature
+from ..errors import InvalidResult, UnsupportedFeature, URLElicitationRequired
 from ..jsonrpc import RequestId
 from ..protocol.revision import Profile, required
 from ..types import (
@@ -36,6 +36,7 @@ from .elicitation_schema import elicitation_schema, parse_answer
 
 if TYPE_CHECKING:
     from ..transports.connection import Connection
+    from .server import Server
     from .session import ServerSession
 
 Data = TypeVar("Data")
@@ -57,6 +58,28 @@ class Answer(Generic[Data]):
 
     def __bool__(self) -> bool:
         return self.action == "accept"
+
+
+@dataclass(frozen=True, slots=True)
+class UrlAnswer:
+    """What a person did with a URL. True where they consented to open it, which does not say that they are done.
+
+    Attributes:
+        action: "accept", "decline" or "cancel".
+        id: the elicitation's id, for `Server.complete_elicitation`.
+    """
+
+    action: Literal["accept", "decline", "cancel"]
+    id: str
+    _server: Server = field(repr=False)
+    _principal: str | None = field(repr=False)
+
+    def __bool__(self) -> bool:
+        return self.action == "accept"
+
+    def complete(self) -> bool:
+        """They are done: the client is told, where the revision has that. False where it is over already."""
+        return self._server.complete_elicitation(self.id, self._principal)
 
 
 class Context:
@@ -175,6 +198,54 @@ class Context:
         if result.action != "accept":
             return Answer(result.action)
         return Answer("accept", parse_answer(schema, result.content or {}))
+
+    async def elicit_url(self, url: str, message: str, *, key: str | None = None) -> UrlAnswer:
+        """Ask the person at the client to visit a URL: to sign in somewhere, to pay, to enter what must not pass
+        through the client.
+
+        That they accept means that they consented to open it, not that they are done there. Once they are, call the
+        answer's `complete()`, or `Server.complete_elicitation`.
+
+        Args:
+            url: where to go, https. It holds nothing secret: whoever opens it has to be identified there.
+            message: why.
+            key: a name for the question, as of `elicit`.
+
+        Raises:
+            UnsupportedFeature: the client cannot show URLs.
+            LimitExceeded: too many are open at this client (`Limits.visits`).
+        """
+        self.profile.check_client("elicitation/create")
+        if "url" not in self.profile.elicitation_modes():
+            raise UnsupportedFeature(
+                "The client did not declare the mode 'url' of elicitation.",
+                capabilities=required(("elicitation", "url")),
+            )
+        open = self._session.server.url_elicitations
+        id = open.begin(self._session)
+        params = {"mode": "url", "message": message, "url": url}
+        if self.profile.revision.url_required is not None:
+            params["elicitationId"] = id
+        try:
+            result = _checked(ElicitResult, await self._delivery.ask("elicitation/create", params, key))
+        except BaseException:
+            open.forget(id)
+            raise
+        if result.action != "accept":
+            open.forget(id)
+        return UrlAnswer(result.action, id, self._session.server, self._session.principal)
+
+    def visits(self, required: URLElicitationRequired) -> list[dict[str, Any]]:
+        """The URLs to visit, as an error tells them, each open from here on.
+
+        Raises:
+            LimitExceeded: too many are open at this client.
+        """
+        open = self._session.server.url_elicitations
+        return [
+            {"mode": "url", "elicitationId": open.begin(self._session), "url": url, "message": message}
+            for url, message in required.elicitations
+        ]
 
     async def sample(
         self,

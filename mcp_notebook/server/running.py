@@ -19,6 +19,7 @@ from ..types import CallToolResult, GetPromptResult, ReadResourceResult
 from .context import Context
 from .output import prompt_result, resource_result, tool_failure, tool_result
 from .signature import Signature
+from .visiting import visiting_first
 
 logger = logging.getLogger("mcp_notebook.server")
 
@@ -61,7 +62,7 @@ async def run_tool(handler: Handler, arguments: dict[str, Any], context: Context
     """Validate, run, and answer; whatever the caller could mend is a result with `isError` (VAL-1)."""
     try:
         values = handler.signature.validate(arguments)
-        return tool_result(await handler(values, context), handler.signature)
+        return tool_result(await visiting_first(lambda: handler(dict(values), context), context), handler.signature)
     except ProtocolError as error:
         if error.received:
             return tool_failure(str(error))

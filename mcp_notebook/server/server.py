@@ -44,6 +44,7 @@ from .running import Handler, run_prompt, run_resource, run_tool
 from .session import ServerSession
 from .signature import Signature
 from .uri_template import UriTemplate
+from .url_elicitations import UrlElicitations
 
 if TYPE_CHECKING:
     from ..jsonrpc import Notification
@@ -103,6 +104,7 @@ class Server:
         self.kept = KeptCalls(limits)
         self.task_listeners: defaultdict[str, set[tuple[ServerSession, Listener]]] = defaultdict(set)
         """Who listens to which task."""
+        self.url_elicitations = UrlElicitations(limits)
         self._store = store
         self._sessions: set[ServerSession] = set()
         """Those that are served; cells look at it in other threads, and so at a copy."""
@@ -417,6 +419,21 @@ class Server:
         """Tell those who subscribed to a resource that it changed. Callable from any thread."""
         for session in self._sessions.copy():
             session.updated(uri)
+
+    def complete_elicitation(self, id: str, principal: str | None = None) -> bool:
+        """A visit to a URL (`Context.elicit_url`, `URLElicitationRequired`) is done: the client that was asked is told.
+
+        Args:
+            id: the elicitation's id.
+            principal: who completed it, as the server's own login knows them, never as a client says (URL-6).
+
+        Returns:
+            False where it is over already, or never was.
+
+        Raises:
+            MCPError: somebody else was asked.
+        """
+        return self.url_elicitations.complete(id, principal)
 
     def forget_listener(self, session: ServerSession, listener: Listener) -> None:
         """It no longer listens to any task."""

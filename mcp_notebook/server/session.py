@@ -97,6 +97,10 @@ class ServerSession:
         """A resource changed; the client hears of it if it subscribed. Callable from any thread."""
         self._soon(self._updated_here, uri)
 
+    def tell(self, method: str, params: dict[str, Any]) -> None:
+        """Tell the client something that belongs to no request. Callable from any thread."""
+        self._soon(self.connection.notify_soon, method, params)
+
     # The connection's Handler
 
     async def on_request(self, request: Request) -> Any:

@@ -14,6 +14,7 @@ REVISION = replace(
     server_capabilities=before.REVISION.server_capabilities | {"tasks"},
     omit={},
     elicitation_modes=frozenset({"form", "url"}),
+    url_required=-32042,
     sampling_tools=True,
     polling=True,
     tasks=("receiver", "requestor"),

@@ -32,6 +32,7 @@ REVISION = replace(
     | {"extensions"},
     server_capabilities=(before.REVISION.server_capabilities - {"tasks"}) | {"extensions"},
     omit={"tools/list": {"tools": {"__all__": {"execution"}}}},
+    url_required=None,
     polling=False,
     questions="returned",
     changes="listened",
