@@ -68,6 +68,8 @@ class CallHandle:
     """What is asked of the task that it should become; None where it need not become one."""
     as_task: AsTask | None = None
     """How it is carried out as a task; None for a call without one."""
+    error: MCPError | None = None
+    """Why it has no result, or why its connection was lost; None while there is no such reason."""
     process: str | None = None
     """Behind a relay, the server's process that works on it, and will answer whoever is connected then."""
     last_number = 0
@@ -181,7 +183,7 @@ class CallHandle:
         Raises:
             UnsupportedFeature: it cannot be resumed: the server did not announce that, or there is nothing to resume.
         """
-        if self._maker is None or not self.outlives_its_connection:
+        if self._maker is None or not self.can_resume:
             raise UnsupportedFeature(f"The call {self.id} of {self.tool!r} cannot be resumed: {self._why_not()}.")
         if self._begun().done():
             self._ended = None
@@ -197,6 +199,13 @@ class CallHandle:
         else:
             self._home.loop.call_soon_threadsafe(self._hurry)
         return self
+
+    @property
+    def can_resume(self) -> bool:
+        """Whether its connection was lost, and `resume` may lead back to it."""
+        if self._state is CallState.UNKNOWN:
+            return self.outlives_its_connection
+        return self._state in (CallState.DROPPED, CallState.RESUMING)
 
     async def state_there(self) -> WorkStatus | None:
         """How a resumable call stands at the server, without fetching what it has said (RR-9, ST-4).
@@ -360,18 +369,23 @@ class CallHandle:
 
     def dropped(self, error: MCPError) -> None:
         """The connection was lost."""
+        self.error = error
         self.moved(Occurrence.DROP)
 
-    async def pause(self, seconds: float) -> None:
-        """Wait before the next attempt to resume it, unless somebody asks for that now."""
+    async def pause(self, least: float, seconds: float) -> None:
+        """Wait before the next attempt to resume it; no longer than at least, where somebody asks for that now."""
         self._asked_for = asyncio.Event()
+        await asyncio.sleep(least)
         with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(max(0.0, seconds - least)):
                 await self._asked_for.wait()
 
     def _hurry(self) -> None:
         if self._asked_for is not None:
             self._asked_for.set()
+        with suppress(MCPError):  # there is no connection at the moment
+            if self._maker is not None and self.request_id is not None:
+                self._maker.session.connection.hurry(self.request_id)
 
     def way_moved(self, occurrence: Occurrence) -> float:
         """As `Receiver.moved`: the policy may say how long the server should be left alone (RR-8)."""
@@ -418,7 +432,7 @@ class CallHandle:
     # Within
 
     def _why_not(self) -> str:
-        if self._state.terminal and self._state is not CallState.UNKNOWN:
+        if self._state is not CallState.UNKNOWN:
             return f"it is {self._state.value}"
         return "the server does not keep calls whose connection is lost"
 
@@ -445,6 +459,7 @@ class CallHandle:
 
     def _end(self, occurrence: Occurrence, outcome: Any) -> None:
         self._ended = time.time()
+        self.error = outcome if isinstance(outcome, MCPError) else None
         self._move(occurrence)
         for answer in self.questions.values():
             answer.cancel()  # nobody waits for it any more

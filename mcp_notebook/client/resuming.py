@@ -91,7 +91,7 @@ def lost(call: CallHandle, what: str, tool: Tool | None, error: MCPError | None 
     harmless = "Calling it again does no harm, as the server says of it"
     again = harmless if safe_to_repeat(tool) else "Call it again only if that does no harm"
     why = "" if error is None else f" ({error})"
-    return OutcomeUnknown(f"{what}: whether it was carried out is unknown. {again}.{why}")
+    return OutcomeUnknown(f"{what}. Whether it was carried out is unknown, so it was not sent again. {again}.{why}")
 
 
 def _ended(call: CallHandle, tool: Tool | None, error: MCPError | None = None) -> OutcomeUnknown:
@@ -121,8 +121,7 @@ async def _tried(call: CallHandle, attach: Attach, tool: Tool | None, error: MCP
         heard = call.heard
         call.dropped(error)
         least = call.policy.min_wait if call.policy is not None else 0
-        await asyncio.sleep(least)
-        await call.pause(max(0.0, pause * random.uniform(0.8, 1.2) - least))
+        await call.pause(least, pause * random.uniform(0.8, 1.2))
         call.moved(Occurrence.RESUME)
         try:
             session = await attach()

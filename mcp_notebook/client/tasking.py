@@ -318,7 +318,7 @@ class _Following:
                 f"still run there: %mcp resume {call.id}, or handle.resume(), tries again. ({error})"
             ) from error
         call.dropped(error)
-        await call.pause(min(FIRST_PAUSE * 2**self.failures, LONGEST_PAUSE))
+        await call.pause(0, min(FIRST_PAUSE * 2**self.failures, LONGEST_PAUSE))
         call.moved(Occurrence.RESUME)
 
     async def _refused(self, error: ProtocolError) -> None:

@@ -61,6 +61,8 @@ class CallView:
             parts.append(Text(progress_words(self._handle.progress, self._handle.elapsed)))
         if self._lines:
             parts.append(Text("\n".join(self._lines[-LINES:])))
+        if explained := explanation(self._handle):
+            parts.append(Text(explained, "note"))
         return [self._card(self._handle.status, parts, clock(self._handle.elapsed))]
 
     def ended(self, outcome: ToolResult | MCPError | None, note: str = "", *, brief: bool = False) -> list[Part]:
@@ -87,6 +89,35 @@ class CallView:
         colour, words = _STATES[state]
         colour = "fail" if title else colour
         return Card(colour, title or words, parts, name=self._handle.tool, about=self._about, aside=aside)
+
+
+def state_words(state: CallState) -> str:
+    """A state for people."""
+    return _STATES[state][1]
+
+
+def state_card(handle: CallHandle, parts: Sequence[Part] = ()) -> Card:
+    """How a call stands, in a line, and more about it."""
+    colour, words = _STATES[handle.status]
+    return Card(colour, words, parts, name=handle.tool, about=f"on {handle.server}", aside=clock(handle.elapsed))
+
+
+def explanation(handle: CallHandle) -> str:
+    """What it means that its connection was lost, where it was, and what can be done; "" where there is nothing to add
+    to its outcome."""
+    resume = f"%mcp resume {handle.id}"
+    match handle.status:
+        case CallState.DROPPED:
+            return (
+                "The connection was lost. The server works on, and keeps what it has to say until it is asked for it, "
+                f"which is tried again and again for a while; {resume} tries at once."
+            )
+        case CallState.RESUMING:
+            return "The connection was lost, and the server is asked for what it has kept."
+        case CallState.UNKNOWN if handle.outlives_its_connection:
+            return f"{resume} asks the server again."
+        case _:
+            return ""
 
 
 def clock(seconds: float) -> str:

@@ -81,3 +81,6 @@ class LetsGo(Protocol):
 
     def let_go(self, id: RequestId) -> None:
         """Nobody hears the answer to a request of ours any more here; it goes on there."""
+
+    def hurry(self, id: RequestId) -> None:
+        """Where the way of a request of ours broke, seek it now, as soon as the other side lets us."""

@@ -288,6 +288,11 @@ class Connection:
         """See `RequestWays.unheard`."""
         return self._ways.unheard(about) if self._ways is not None else 0.0
 
+    def hurry(self, about: RequestId) -> None:
+        """See `LetsGo.hurry`; nothing happens where requests have no ways of their own."""
+        if isinstance(self.channel, LetsGo):
+            self.channel.hurry(about)
+
     # Being told: the channel's Receiver
 
     def received(self, message: Message) -> None:

@@ -51,8 +51,8 @@ def test_calls_are_listed_with_their_state(lab: Cells) -> None:
     until(lambda: handle.progress is not None)
     row = next(line for line in lab.run("%mcp calls").text.splitlines() if handle.id in line)
     assert "crunch" in row
-    assert "running" in row
-    assert "processing" in lab.run(f"%mcp status {handle.id}").text
+    assert "working" in row
+    assert "The server works on it" in lab.run(f"%mcp status {handle.id}").text
     lab.run("opened.append(1)\nhandle.result()")
     assert "completed" in lab.run(f"%mcp status {handle.id}").text
 
@@ -81,9 +81,43 @@ def test_a_call_is_cancelled_by_its_id(lab: Cells) -> None:
     [
         ("%mcp status", "Which call?"),
         ("%mcp status 0000", "There is no call '0000'"),
-        ("%mcp resume", "None is dropped"),
+        ("%mcp resume", "No call waits to be resumed"),
         ("%mcp cancel zzz", "There is no call 'zzz'"),
     ],
 )
 def test_a_call_that_is_not_there_is_told(lab: Cells, line: str, said: str) -> None:
     assert said in lab.fail(line)
+
+
+def test_a_call_that_is_dropped_is_explained_also_where_its_server_is_away(lab: Cells) -> None:  # RR-13
+    lab.run("handle = %mcp call --bg web.crunch n=3")
+    handle = lab["handle"]
+    until(lambda: handle.policy is not None and handle.progress is not None)
+    assert "has its connection, and goes on: there is nothing to resume" in lab.fail(f"%mcp resume {handle.id}")
+    lab.run("serving.close()")
+    until(lambda: handle.status is CallState.DROPPED)
+    listed = lab.run("%mcp calls").text
+    assert f"%mcp status {handle.id} explains its state, %mcp resume {handle.id} resumes it." in listed
+    told = lab.run(f"%mcp status {handle.id}").text
+    assert "1 of 2" in told
+    assert "web cannot be asked how it stands there" in told
+    assert f"%mcp resume {handle.id} tries at once" in told or "asked for what it has kept" in told
+    lab.run(f"%mcp cancel {handle.id}")
+    until(handle.done)
+    assert "has ended (cancelled): there is nothing to resume" in lab.fail(f"%mcp resume {handle.id}")
+    assert "No call waits to be resumed" in lab.run("%mcp resume --all").text
+
+
+def test_a_call_whose_outcome_is_unknown_says_why_it_was_not_sent_again(lab: Cells) -> None:
+    lab.run("%mcp connect new {serving.url}")  # at a revision where a cut connection ends the call
+    lab.run("handle = %mcp call --bg new.crunch n=4")
+    handle = lab["handle"]
+    until(lambda: handle.progress is not None)
+    lab.run("serving.close()")
+    until(handle.done)
+    assert "outcome unknown" in lab.run("%mcp calls").text
+    told = lab.run(f"%mcp status {handle.id}").text
+    assert "Whether it was carried out is unknown, so it was not sent again." in told
+    assert "new does not keep calls whose connection is lost" in lab.fail(f"%mcp resume {handle.id}")
+    assert "No call waits to be resumed" in lab.run("%mcp resume --all").text
+    assert lab["runs"] == [4]

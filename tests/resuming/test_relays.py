@@ -104,7 +104,7 @@ async def test_where_another_process_answers_what_ran_is_gone_and_only_what_is_s
         await client.open()
         kept.open_the_gate()
         for handle in calls[:2]:
-            with pytest.raises(OutcomeUnknown, match=r"The server ended while '\w+' ran: whether it was carried out"):
+            with pytest.raises(OutcomeUnknown, match=r"The server ended while '\w+' ran. Whether it was carried out"):
                 await outcome(handle)
         assert (await outcome(calls[2])).startswith("done")
         assert kept.diary.count("begun") == 4  # three, and one again

@@ -15,6 +15,7 @@ from mcp_notebook import Context, Limits, Server, connect
 from mcp_notebook.errors import MCPError, OutcomeUnknown, RequestTimeout
 from mcp_notebook.jsonrpc import Message, Request, Response
 from mcp_notebook.protocol.calls import CallState
+from mcp_notebook.transports.http import client as client_module
 from mcp_notebook.transports.http.client import HttpChannel
 from mcp_notebook.transports.http.options import HttpOptions
 
@@ -393,6 +394,17 @@ async def test_a_cut_in_the_middle_of_an_event_leaves_the_id_before_it(monkeypat
     async with Puppet(steps) as puppet, connect(puppet.url, revision="2025-11-25") as client:
         assert (await client.call_tool("x")).text == "late"
     assert steps.last_ids == [None, "a"]
+
+
+async def test_whoever_resumes_by_hand_need_not_wait_for_the_next_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client_module, "FIRST_RETURN", 1000)
+    steps = Polled(primed("a"), lambda id: sse(result(id)))
+    async with Puppet(steps) as puppet, connect(puppet.url, revision="2025-11-25") as client:
+        handle = client.begin_call("x")
+        await until(lambda: handle.status is CallState.DROPPED)
+        handle.resume()
+        async with asyncio.timeout(10):
+            assert (await handle).text == "late"
 
 
 async def test_drops_without_an_event_between_keep_the_last_id_and_are_bounded() -> None:  # SSE-3

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,16 +10,16 @@ from typing import Any
 from pydantic_core import from_json
 
 from ...client import CallHandle, ToolResult
-from ...errors import MCPError
 from ...protocol.json_schema import coerce_text, describe, properties_of
-from ...render.parts import Part, Text
+from ...render.parts import Text
 from ...types import Tool
+from ..background import watch
 from ..body import read_body
 from ..brief import CommandError, hinted
 from ..call_view import CallView
 from ..foreground import wait_for
 from ..interpolation import Names, as_json
-from ..live import PERIOD, Live
+from ..live import Live
 from ..words import Word
 from .completing import Completing, complete_arguments
 from .naming import Found, find
@@ -187,24 +186,8 @@ def _in_background(invocation: Invocation, call: ToolCall, handle: CallHandle, v
     """Give the handle at once. Where outputs can be changed in place, the call's own shows how it goes on."""
     if live.in_place:
         live.draw(view.working())
-        invocation.workspace.runtime.submit(_watch(call, handle, view, live))
+        invocation.workspace.runtime.submit(watch(handle, view, live, call.keep))
     return Reply(handle, [Text("_.result() waits for it, _.cancel() stops it.", "note")])
-
-
-async def _watch(call: ToolCall, handle: CallHandle, view: CallView, live: Live) -> None:
-    following = asyncio.ensure_future(view.follow())
-    seen: Sequence[Part] = ()
-    while not following.done():
-        parts = view.working()
-        if parts != seen:
-            live.draw(parts)
-            seen = parts
-        await asyncio.wait({following}, timeout=PERIOD)
-    try:
-        outcome = await handle
-        live.finish(view.ended(outcome, call.keep(outcome)))
-    except MCPError as error:
-        live.finish(view.ended(error))
 
 
 def complete_call(completing: Completing) -> Iterable[str]:

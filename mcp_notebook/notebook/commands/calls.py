@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
@@ -9,8 +10,10 @@ from ...client import CallHandle
 from ...errors import MCPError
 from ...protocol.calls import CallState
 from ...render.parts import Card, Part, Text, listing
+from ..background import watch
 from ..brief import CommandError, hinted
-from ..call_view import clock, progress_words
+from ..call_view import CallView, clock, explanation, progress_words, state_card, state_words
+from ..live import Live
 from ..task_words import message, task_parts
 from .completing import Completing
 from .servers import ALL
@@ -20,7 +23,7 @@ _COLUMNS = {
     "call": lambda call: call.id,
     "tool": lambda call: call.tool,
     "server": lambda call: call.server,
-    "state": lambda call: call.status.value.replace("_", " "),
+    "state": lambda call: state_words(call.status),
     "progress": lambda call: (
         progress_words(call.progress, call.elapsed) if call.progress is not None else message(call)
     ),
@@ -28,7 +31,13 @@ _COLUMNS = {
 }
 CANCELLING = 5.0
 """Seconds that a call is given to end once it is cancelled."""
-_RESUMABLE = (CallState.DROPPED, CallState.UNKNOWN)
+ASKING = 5.0
+"""Seconds that a server is given to tell how a call stands."""
+_THERE = {
+    "processing": "The server works on it",
+    "completed": "The server is done with it",
+    "failed": "It failed at the server",
+}
 
 
 def list_calls(invocation: Invocation) -> Reply:
@@ -37,43 +46,90 @@ def list_calls(invocation: Invocation) -> Reply:
     invocation.at_most(0)
     if not calls:
         return Reply(dict(calls), [Text("No call was made yet. %mcp call TOOL key=value makes one.", "note")])
-    return Reply(dict(calls), listing(list(calls.values()), _COLUMNS))
+    return Reply(dict(calls), [*listing(list(calls.values()), _COLUMNS), *_lost(calls.values())])
+
+
+def _lost(calls: Iterable[CallHandle]) -> list[Part]:
+    """What can be done about calls whose connection was lost."""
+    waiting = [call.id for call in calls if call.can_resume]
+    if not waiting:
+        return []
+    return [Text(f"%mcp status {waiting[0]} explains its state, %mcp resume {waiting[0]} resumes it.", "note")]
 
 
 def tell_status(invocation: Invocation) -> Reply:
     """How a call stands, here and at its server."""
     call = one_call(invocation)
     parts: list[Part] = []
-    if call.policy is not None and not call.done():
-        there = invocation.workspace.wait(call.state_there())
-        if there is not None:
-            waiting = ", and has said more than arrived here" if there.pending else ""
-            asks = "; it asks something" if there.asks else ""
-            parts.append(Text(f"at the server: {there.state}{waiting}{asks}", "prose"))
     if call.progress is not None:
         parts.append(Text(progress_words(call.progress, call.elapsed)))
     parts += task_parts(call, invocation.workspace.calls.values())
-    state = call.status.value.replace("_", " ")
-    return Reply(
-        call.status, [Card("", state, parts, name=call.tool, about=f"on {call.server}", aside=clock(call.elapsed))]
-    )
+    if call.policy is not None and not call.done():
+        parts.append(Text(_state_there(invocation, call), "prose"))
+    elif call.error is not None:
+        parts.append(Text(str(call.error), "prose"))
+    if explained := explanation(call):
+        parts.append(Text(explained, "note"))
+    return Reply(call.status, [state_card(call, parts)])
+
+
+def _state_there(invocation: Invocation, call: CallHandle) -> str:
+    async def ask() -> str:
+        try:
+            async with asyncio.timeout(ASKING):
+                there = await call.state_there()
+        except TimeoutError:
+            return f"{call.server} does not say how it stands there: no answer within {ASKING:g} s."
+        except MCPError as error:
+            return f"{call.server} cannot be asked how it stands there: {error}"
+        if there is None:
+            return f"{call.server} gives no sense when asked how it stands there."
+        waiting = ", and has said more than has arrived here" if there.pending else ""
+        asks = ", and waits for an answer to its question" if there.asks else ""
+        return f"{_THERE[there.state]}{waiting}{asks}."
+
+    return invocation.workspace.wait(ask())
 
 
 def resume(invocation: Invocation) -> Reply:
     """Go on with calls that were dropped."""
     if not invocation.words:
-        dropped = [call for call in invocation.workspace.calls.values() if call.status in _RESUMABLE]
+        dropped = [call for call in invocation.workspace.calls.values() if call.can_resume]
         if not invocation.options.get("all") and len(dropped) != 1:
             which = (
-                f"There are {len(dropped)} to choose from: %mcp calls lists them." if dropped else "None is dropped."
+                f"There are {len(dropped)} to choose from: %mcp calls lists them."
+                if dropped
+                else "No call waits to be resumed."
             )
             raise CommandError(f"Which call? {which} {invocation.command.say_usage()}")
     else:
         dropped = [one_call(invocation)]
-    for call in dropped:
-        call.resume()
-    told = [Card("work", "resuming", name=call.tool, about=f"on {call.server}", aside=call.id) for call in dropped]
-    return Reply(dropped[0] if len(dropped) == 1 else dropped, [*told] or [Text("No call is dropped.", "note")])
+    parts = [part for call in dropped for part in _resumed(invocation, call)]
+    nothing = Text("No call waits to be resumed.", "note")
+    return Reply(dropped[0] if len(dropped) == 1 else dropped, parts if dropped else [nothing])
+
+
+def _resumed(invocation: Invocation, call: CallHandle) -> list[Part]:
+    """Resume one, and show how it goes on where an output can be changed in place."""
+    if not call.can_resume:
+        raise CommandError(_why_not(call))
+    call.resume()
+    runtime = invocation.workspace.runtime
+    live = Live(runtime, background=True)
+    resuming = Card("work", "resuming", name=call.tool, about=f"on {call.server}")
+    if not live.in_place:
+        return [resuming]
+    live.draw([resuming])
+    runtime.submit(watch(call, CallView(call, ""), live))
+    return []
+
+
+def _why_not(call: CallHandle) -> str:
+    if call.status is CallState.UNKNOWN:
+        why = f"{call.server} does not keep calls whose connection is lost"
+        return f"The call {call.id} of {call.tool!r} cannot be resumed: {why}. {call.error or ''}".strip()
+    how = f"has ended ({state_words(call.status)})" if call.done() else "has its connection, and goes on"
+    return f"The call {call.id} of {call.tool!r} {how}: there is nothing to resume."
 
 
 def cancel(invocation: Invocation) -> Reply:
@@ -102,7 +158,7 @@ def one_call(invocation: Invocation) -> CallHandle:
 def complete_calls(completing: Completing) -> Iterable[str]:
     """The calls that have not ended."""
     calls = completing.workspace.calls
-    return [id for id, call in calls.items() if not call.done() or call.status in _RESUMABLE]
+    return [id for id, call in calls.items() if not call.done() or call.can_resume]
 
 
 CALLS = Command(
@@ -125,8 +181,10 @@ RESUME = Command(
     usage="[CALL] [--all]",
     summary="go on with a call whose connection was lost",
     about=(
-        "Calls that their server announced to be resumable are gone on with by themselves for a while. This tries "
-        "again at once, or after that. handle = %mcp resume CALL keeps the handle; its result() waits."
+        "Where the connection is lost in the middle of a call, some servers work on, and keep what they have to say: "
+        "those that announced it for this call, and those that were connected with --keep. Such calls are resumed by "
+        "themselves for a while, and nothing is done twice. This tries at once, or once more after that. "
+        "handle = %mcp resume CALL keeps the handle; its result() waits."
     ),
     examples=("%mcp resume 7f3a", "%mcp resume --all"),
     options=(ALL,),

@@ -43,7 +43,6 @@ SHORTEST_PAUSE, FIRST_PAUSE, LONGEST_PAUSE = 0.1, 1.0, 30.0
 """Seconds between two GET streams: at least, at first, at most."""
 FIRST_RETURN = 0.2
 """Seconds before a request's stream is gone on with, where the server wishes nothing; more each time in vain."""
-_UNKNOWN = " Whether it was carried out is unknown."
 OF_HTTP = frozenset({401, 403, 407, 421, 429, 502, 503, 504})
 """Statuses that say more than a JSON-RPC error beside them."""
 GUESSED_LEGACY = frozenset({400, 404, 405})
@@ -59,6 +58,8 @@ class HttpChannel:
         self._limits = limits
         self._requests: Requests | None = None
         self._posts: dict[RequestId, asyncio.Task[None]] = {}
+        self._waiting: dict[RequestId, asyncio.Event] = {}
+        """The requests whose streams are to be gone on with in a moment."""
         self._session: str | None = None
         self._version: str | None = None
         self._stream: asyncio.Task[None] | None = None
@@ -112,6 +113,11 @@ class HttpChannel:
         if post is not None:
             post.cancel()
 
+    def hurry(self, id: RequestId) -> None:
+        """See `LetsGo`."""
+        if id in self._waiting:
+            self._waiting[id].set()
+
     # Sending
 
     def _forget(self, id: RequestId, task: asyncio.Task[None]) -> None:
@@ -125,7 +131,7 @@ class HttpChannel:
             try:
                 if await self._exchange(requests, request, body, reader):
                     return
-                error = ConnectionLost(f"{requests} closed the stream before it answered {request.method!r}.{_UNKNOWN}")
+                error = ConnectionLost(f"{requests} closed the stream before it answered {request.method!r}.")
             except ConnectionLost as raised:
                 error = raised
             if reader.last_id and not is_modern(request.params):
@@ -157,8 +163,8 @@ class HttpChannel:
         """
         failures = 0
         while failures < self._limits.resumes:
-            least = self._receiver.moved(request.id, Occurrence.DROP)
-            await asyncio.sleep(max(least, _pause(reader.retry, failures)))
+            least = max(self._receiver.moved(request.id, Occurrence.DROP), (reader.retry or 0) / 1000, SHORTEST_PAUSE)
+            await self._wait_at_least(least, _pause(reader.retry, failures), request.id)
             self._receiver.moved(request.id, Occurrence.RESUME)
             last_id, reader = reader.last_id, self._next_reader(reader)
             try:
@@ -167,13 +173,24 @@ class HttpChannel:
             except MCPError as raised:
                 error = raised
                 if not _passes(raised):
-                    told = f"{requests} does not go on with {request.method!r}: {raised}{_UNKNOWN}"
+                    told = f"{requests} does not go on with {request.method!r}: {raised}"
                     raise ConnectionLost(told) from None
             failures = 0 if reader.last_id != last_id else failures + 1
         raise ConnectionLost(
             f"{requests} let go of the stream of {request.method!r} {failures} times without a word in between "
-            f"(Limits.resumes): {error}{_UNKNOWN}"
+            f"(Limits.resumes): {error}"
         )
+
+    async def _wait_at_least(self, least: float, seconds: float, id: RequestId) -> None:
+        """Wait for so long, or less where somebody hurries."""
+        hurried = self._waiting[id] = asyncio.Event()
+        try:
+            await asyncio.sleep(least)
+            await asyncio.wait_for(hurried.wait(), max(0.0, seconds - least))
+        except TimeoutError:
+            pass
+        finally:
+            del self._waiting[id]
 
     def _next_reader(self, reader: EventReader) -> EventReader:
         """What reads on where a stream was cut."""

@@ -235,9 +235,7 @@ def failure(url: httpx2.URL, error: Exception) -> MCPError:
         if "CERTIFICATE" in told:
             advice = "If its certificate is of an authority of your own, give verify='AUTHORITIES.pem'."
         return ConnectError(f"There is no way to {shown(url)}: {told}. {advice}")
-    return ConnectionLost(
-        f"The connection to {shown(url)} broke: {told}. Whether the request was carried out is unknown."
-    )
+    return ConnectionLost(f"The connection to {shown(url)} broke: {told.rstrip('.')}.")
 
 
 _NO_WAY = (
