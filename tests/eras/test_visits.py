@@ -107,7 +107,7 @@ async def test_a_mode_that_was_not_declared_is_invalid() -> None:  # URL-1
 @pytest.mark.parametrize("revision", HANDSHAKE)
 async def test_completion_is_told_to_the_client_that_was_asked_and_no_other(revision: str) -> None:  # URL-3
     server = SigningIn()
-    told: list[list[str]] = [[], []]
+    told: list[list[Any]] = [[], []]
 
     def note(number: int) -> Any:
         return lambda notification: told[number].append((notification.params or {}).get("elicitationId"))
