@@ -271,9 +271,9 @@ class CallHandle:
         self._future = self._home.submit(self.run(maker, timeout, total))
         return self
 
-    async def run(self, maker: Maker, timeout: float | None, total: float | None) -> ToolResult:
+    def run(self, maker: Maker, timeout: float | None, total: float | None) -> Coroutine[Any, Any, ToolResult]:
         """Make the call, go on with it where the connection drops, and wait for its outcome."""
-        return await self._ended_by(maker, self._outcome(maker, timeout, total))
+        return self._ended_by(maker, self._outcome(maker, timeout, total))
 
     async def _ended_by(self, maker: Maker, outcome: Coroutine[Any, Any, Any]) -> ToolResult:
         """Wait for the raw outcome, and end the call with it."""

@@ -489,8 +489,8 @@ class Client:
         """What is known of a tool without asking."""
         return (self._tools or {}).get(name)
 
-    async def _run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        return await self.home.run(coroutine)
+    def _run(self, coroutine: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
+        return self.home.run(coroutine)
 
     async def _open(self) -> None:
         if self._state == "connected":
