@@ -18,6 +18,7 @@ from ..jsonrpc import INTERNAL_ERROR, Request, RequestId
 from ..limits import Limits
 from ..protocol.calls import CallEvent, CallLog, EventKind
 from ..protocol.resuming import mark
+from ..transports.cancelled import let_go
 from ..transports.connection import Connection
 from ..transports.news import News
 
@@ -253,6 +254,7 @@ class Call:
         return event
 
     def _handler_ended(self, handler: asyncio.Task[Any]) -> None:
+        let_go(handler)
         self._news.tell()
 
 

@@ -36,6 +36,7 @@ from ..protocol.peer import (
     Withdrawn,
 )
 from .base import Channel, LetsGo, RequestWays
+from .cancelled import let_go
 from .eager import begin
 
 logger = logging.getLogger(__name__)
@@ -507,6 +508,7 @@ class Connection:
     def _keep(self, task: asyncio.Task[None]) -> None:
         self._background.add(task)
         task.add_done_callback(self._background.discard)
+        task.add_done_callback(let_go)
 
 
 def _being_cancelled() -> bool:

@@ -73,7 +73,10 @@ class _Begun(Coroutine[Any, Any, None]):
         if self._waits_for is not None and self._waits_for.cancel():  # the task has been cancelled in between
             return self._handed_over()
         self._waits_for = None
-        return self._coroutine.throw(typ)
+        try:
+            return self._coroutine.throw(typ)
+        finally:
+            del typ  # the exception knows this frame: they would hold each other
 
     def _handed_over(self) -> Any:
         """What it waits for, as its `await` gave it."""

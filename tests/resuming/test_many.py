@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import tracemalloc
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -144,3 +145,23 @@ async def test_where_no_more_are_kept_those_that_were_answered_give_way_and_thos
         await client.say(request(id, "requests/resume", resumeToken=client.tokens[id]))
     await until(lambda: len(client.results) == 6)
     assert client.refusals == [4, 1]
+
+
+async def test_what_was_given_up_is_gone_without_a_search_for_garbage() -> None:
+    server = Waiting()
+    client = Tokens()
+    await client.open(server)
+    before = asyncio.all_tasks()
+    for id in (1, 2, 3):
+        await client.say(request(id, "tools/call", name="wait", arguments={}))
+    await until(lambda: len(client.tokens) == 3)
+    begun = [weakref.ref(task) for task in asyncio.all_tasks() - before]
+    assert len(begun) == 6  # each has a handler, and somebody who waits for it
+    gc.collect()
+    gc.disable()
+    try:
+        for id in (1, 2, 3):
+            await client.say(request(None, "notifications/cancelled", requestId=id))
+        await until(lambda: not any(task() for task in begun))
+    finally:
+        gc.enable()
