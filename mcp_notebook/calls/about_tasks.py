@@ -19,7 +19,7 @@ from ..protocol.tasks import MESSAGES, TaskStatus, named
 from ..transports.connection import Connection
 from .call import Superseded
 from .task import outcome_of
-from .tasks import Tasks, audit
+from .tasks import Tasks, note
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +78,8 @@ async def _get(asked: Asked) -> Any:
     found = asked.tasks.find(asked.owner, asked.id)
     if found.at_work is not None:
         found.at_work.adopt(asked.connection)
+    if found.form.fetch(found.state.id) is None and found.state.status.terminal:
+        note(asked.owner, found.state.id, "its outcome is fetched")
     shown = found.form.shown(found.state)
     marked, after = read_mark(asked.params)
     if marked is not None:
@@ -87,10 +89,10 @@ async def _get(asked: Asked) -> Any:
 
 async def _result(asked: Asked) -> Any:
     found = asked.tasks.find(asked.owner, asked.id)
-    audit.info("the result of task %s is asked for", found.state.id)
     if found.form.questions != "fetched" and found.state.status is not TaskStatus.COMPLETED:  # TSK-3
         status = found.state.status.value
         raise ProtocolError(INVALID_PARAMS, f"Cannot retrieve result: Task status is '{status}', not 'completed'")
+    note(asked.owner, found.state.id, "its result is fetched")
     if found.at_work is None:
         return outcome_of(found.state, found.form)
     marked, after = read_mark(asked.params)

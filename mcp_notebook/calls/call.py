@@ -131,6 +131,9 @@ class Call:
             self.questions = {other: one for other, one in self.questions.items() if other != number}
             self.answered()
 
+    async def become_task(self) -> None:
+        pass  # it goes on already, whatever becomes of its request
+
     def asked(self) -> None:
         """A question was added."""
 

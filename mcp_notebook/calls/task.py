@@ -45,7 +45,7 @@ class Task(Call):
         """Seconds since the epoch."""
 
     def __repr__(self) -> str:
-        return f"<Task {self._state.id} ({self.form.name}) of request {self.request_id!r}>"
+        return f"<Task of request {self.request_id!r} ({self.form.name})>"
 
     def start(self, work: Work[Task]) -> None:
         self._handler = asyncio.create_task(self._run(work))

@@ -34,8 +34,13 @@ PAGE = 100
 YOUNG = 0.05
 """Seconds after which one may first ask how a task stands; later, a quarter of its age."""
 KIND = "task"
+LONGEST_ID = 1000
+"""Characters of a task's id."""
+SHOWN = 8
+"""Letters of a task's id that are logged."""
 _UNFINISHED = frozenset(TaskStatus) - ENDS
 RESTARTED = "The server was restarted while this task was at work."
+ANYBODY = "somebody without a name"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +94,8 @@ class Tasks:
                 INTERNAL_ERROR, f"More than {self.limits.tasks} tasks are at work (Limits.tasks). Try again later."
             )
         id = wish.id if wish.id is not None else secrets.token_urlsafe(18)
+        if not 0 < len(id) <= LONGEST_ID:
+            raise ProtocolError(INVALID_PARAMS, f"A task ID has 1 to {LONGEST_ID} characters; this one has {len(id)}.")
         state = TaskState(id=id, status=form.first, keep=self._kept(wish.keep), parent=wish.parent)
         task = Task(self, form, state, owner, request_id, origin)
         if self._store.add(self._record(task)) is None:
@@ -98,7 +105,7 @@ class Tasks:
         if wish.parent is not None:
             self._note_child(owner, wish.parent, id)
         self._wind()
-        audit.info("task %s begins for %s", id, owner or "anybody")
+        note(owner, id, f"it begins ({form.name})")
         return task
 
     def ended(self, task: Task) -> None:
@@ -108,7 +115,7 @@ class Tasks:
         self._count_down(task.owner)
         self._store.update(self._record(task))
         self._wind()
-        audit.info("%r ended: %s", task, task.state.status.value)
+        note(task.owner, task.id, f"it ended: {task.state.status.value}")
 
     def changed(self, task: Task) -> None:
         """A task at work has changed."""
@@ -131,7 +138,7 @@ class Tasks:
             return Found(task.form, task.state, task)
         record = self._store.get(owner, KIND, id or "")
         if record is None:
-            audit.warning("%s asked for a task that it has not: %.80r", owner or "somebody", id)
+            audit.warning("%s asks for a task that is not there: %s", owner or ANYBODY, brief(id))
             raise not_found(doing)
         return _remembered(record)
 
@@ -152,7 +159,7 @@ class Tasks:
             self._count_down(owner)
             task.cancel("The task was deleted.")
         self._store.delete(owner, KIND, found.state.id)
-        audit.info("task %s was deleted", found.state.id)
+        note(owner, found.state.id, "it is deleted")
 
     def pace(self, owner: str, age: float) -> int:
         """Milliseconds after which to ask again about a task of that age, in seconds."""
@@ -200,7 +207,7 @@ class Tasks:
 
     def _note_child(self, owner: str, parent: str, id: str) -> None:
         task = self._at_work.get((owner, parent))
-        if task is not None:
+        if task is not None and len(task.state.children) < self.limits.call_events:
             task.state.children.append({"taskId": id})
 
     def _count_down(self, owner: str) -> None:
@@ -210,13 +217,18 @@ class Tasks:
 
     def _restarted(self) -> None:
         """What was at work when the process ended before: it has failed, and its requestor learns so (row 9)."""
-        for record in self._store.of_everyone(KIND, _UNFINISHED, limit=self.limits.tasks):
-            found = _remembered(record)
-            found.state.become(TaskStatus.FAILED, RESTARTED)
-            found.state.error = {"code": INTERNAL_ERROR, "message": RESTARTED}
-            data = {**from_json(record.data), "state": found.state.data()}
-            expires = record.expires or time.time() + (found.state.keep or 0) / 1000
-            self._store.update(dataclasses.replace(record, state="failed", expires=expires, data=to_json(data)))
+        while unfinished := self._store.of_everyone(KIND, _UNFINISHED, limit=PAGE):
+            for record in unfinished:
+                self._fail(record)
+
+    def _fail(self, record: Record) -> None:
+        found = _remembered(record)
+        found.state.become(TaskStatus.FAILED, RESTARTED)
+        found.state.error = {"code": INTERNAL_ERROR, "message": RESTARTED}
+        data = {**from_json(record.data), "state": found.state.data()}
+        expires = record.expires or time.time() + (found.state.keep or 0) / 1000
+        self._store.update(dataclasses.replace(record, state="failed", expires=expires, data=to_json(data)))
+        note(record.owner, record.key, "it failed, as the server was restarted")
 
     def _wind(self) -> None:
         """See to it that what expires next does."""
@@ -233,8 +245,18 @@ class Tasks:
             if task is not None:
                 self._count_down(task.owner)
                 task.cancel("The task's time is over.")
-            audit.info("task %s is forgotten: its time is over", record.key)
+            note(record.owner, record.key, "it is forgotten, as its time is over")
         self._wind()
+
+
+def note(owner: str, id: str, what: str) -> None:
+    """Log something of a task, and whose it is (TSK-14)."""
+    audit.info("task %s of %s: %s", brief(id), owner or ANYBODY, what)
+
+
+def brief(id: str | None) -> str:
+    """As much of a task's id as tells it from others; whoever knows all of it may have the task (TEX-2)."""
+    return "none" if id is None else repr(id[:SHOWN] + "…" if len(id) > SHOWN else id)
 
 
 def _remembered(record: Record) -> Found:
@@ -252,8 +274,8 @@ def _position(cursor: str | None) -> int:
         return 0
     try:
         word, _, number = base64.urlsafe_b64decode(cursor.encode()).decode().partition(" ")
-        if word == "after":
-            return int(number)
+        if word == "after" and 0 <= (position := int(number)) < 2**63:
+            return position
     except (binascii.Error, ValueError):
         pass
     raise ProtocolError(INVALID_PARAMS, f"Failed to list tasks: Invalid cursor: {cursor[:80]!r}")

@@ -130,6 +130,8 @@ class TaskForm(Protocol):
     """Whether a tool's word about tasks (`execution.taskSupport`) is kept as this form has it."""
     errors_fail: bool
     """Whether a tool's own error fails the task."""
+    late: bool
+    """Whether a call may become a task in its middle, as its receiver alone decides on that."""
 
     # For whoever carries out
 

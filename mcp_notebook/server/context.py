@@ -317,6 +317,11 @@ class Context:
         """
         self._session.connection.pause(self.request_id, round(retry * 1000))
 
+    async def become_task(self) -> None:
+        """From here on the call goes on as a task: the client has its answer at once, and asks about the task later.
+        Only in tools with `late_task=True`, for clients that can; anywhere else nothing happens."""
+        await self._delivery.become_task()
+
     async def read_resource(self, uri: str) -> ReadResourceResult:
         """Read a resource of this server.
 

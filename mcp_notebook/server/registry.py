@@ -40,6 +40,8 @@ class Entry:
     """What is promised to clients that can resume; None where it is not resumable."""
     task: Support = "forbidden"
     """Whether it can, or must, be called as a task."""
+    late_task: bool = False
+    """Whether its handler says when that begins, where it may."""
 
 
 _HOLDERS: dict[Kind, tuple[str, ...]] = {
@@ -70,9 +72,11 @@ class Registry:
         asks: bool = True,
         resume: ResumeTerms | None = None,
         task: Support = "forbidden",
+        late_task: bool = False,
     ) -> None:
         """Offer a tool; one of the same name is replaced."""
-        self._put(self.tools, tool.name, Entry(tool, run, asks, annotated(tool.input_schema), resume, task), "tools")
+        entry = Entry(tool, run, asks, annotated(tool.input_schema), resume, task, late_task)
+        self._put(self.tools, tool.name, entry, "tools")
 
     def add_resource(self, resource: Resource, run: Run) -> None:
         """Offer a resource; one of the same URI is replaced."""

@@ -166,6 +166,7 @@ class Server:
         meta: dict[str, Any] | None = None,
         structured: bool = True,
         task: Support = "forbidden",
+        late_task: bool = False,
         resumable: bool = False,
         min_wait: int = 0,
         max_wait: int | None = None,
@@ -184,6 +185,7 @@ class Server:
         meta: dict[str, Any] | None = None,
         structured: bool = True,
         task: Support = "forbidden",
+        late_task: bool = False,
         resumable: bool = False,
         min_wait: int = 0,
         max_wait: int | None = None,
@@ -207,6 +209,9 @@ class Server:
             structured: whether results are told as data, too.
             task: whether a client that can may ("optional") or must ("required") call it as a task, about which it may
                 ask later, whatever becomes of its connection.
+            late_task: where the server decides when a call becomes a task (TEX-1), it does so only when the handler
+                calls `context.become_task()`: what it asks before is asked as in any other call. Elsewhere a task
+                begins with the call.
             resumable: whether a client that can (capabilities `resumableRequests` and `streams`) may go away and come
                 back while the tool runs; what it says meanwhile is kept.
             min_wait: seconds that such a client should stay away at least.
@@ -214,10 +219,12 @@ class Server:
 
         Raises:
             SchemaError: no schema can be made of the signature, or the given one is none (JSC-3).
-            ValueError: `task` is another word.
+            ValueError: `task` is another word, or the handler could never say when it becomes a task.
         """
         if task not in SUPPORTS:
             raise ValueError(f"task={task!r} is none of {', '.join(map(repr, SUPPORTS))}")
+        if late_task and task == "forbidden":
+            raise ValueError("late_task=True is for tools with task='optional' or task='required'")
         if function is None:
             return functools.partial(
                 self.tool,
@@ -230,6 +237,7 @@ class Server:
                 meta=meta,
                 structured=structured,
                 task=task,
+                late_task=late_task,
                 resumable=resumable,
                 min_wait=min_wait,
                 max_wait=max_wait,
@@ -250,8 +258,11 @@ class Server:
             execution=None if task == "forbidden" else ToolExecution(task_support=task),
         )
         asks = signature.context_parameter is not None
+        if late_task and not asks:
+            raise ValueError(f"late_task=True: {signature.name!r} needs a parameter of type Context, to become a task")
         resume = ResumeTerms(min_wait, max_wait) if resumable else None
-        self.registry.add_tool(tool, functools.partial(run_tool, handler), asks=asks, resume=resume, task=task)
+        run = functools.partial(run_tool, handler)
+        self.registry.add_tool(tool, run, asks=asks, resume=resume, task=task, late_task=late_task)
         return function
 
     def resource(

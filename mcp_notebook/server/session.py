@@ -173,14 +173,10 @@ class ServerSession:
 
         wished = self._wished(request, params, profile)
         if wished is not None:
-            return carry_out(
-                self.server.tasks,
-                *wished,
-                owner=self.owner(profile),
-                request=request,
-                connection=self.connection,
-                work=lambda task: self._shaped(profile, request.method, work(task)),
-            )
+            if wished[0].late and self._late(params):
+                current.late_task = True
+                return self._answer_in_rounds(request, params, current, work, wished)
+            return self._carry_out(request, profile, wished, work)
         kept = self._terms(params, profile)
         if kept is None:
             return self._answer_directly(request, params, current, work)
@@ -191,15 +187,40 @@ class ServerSession:
         self, request: Request, params: Any, current: Current, work: Callable[[Delivery], Coroutine[Any, Any, Result]]
     ) -> Any:
         revision = current.profile.revision
+        if revision.questions == "returned" and isinstance(params, Retryable) and self._may_ask(params):
+            return await self._answer_in_rounds(request, params, current, work)
         direct = Direct(self.connection, request.id)
         try:
-            if revision.questions == "returned" and isinstance(params, Retryable) and self._may_ask(params):
-                working = self._round(request, params).round(direct, current, work, params.input_responses)
-            else:
-                working = work(direct)
-            return shape(revision, request.method, await working, self.server.about)
+            return shape(revision, request.method, await work(direct), self.server.about)
         finally:
             direct.end()
+
+    async def _answer_in_rounds(
+        self,
+        request: Request,
+        params: Any,
+        current: Current,
+        work: Callable[[Delivery], Coroutine[Any, Any, Result]],
+        wished: tuple[TaskForm, TaskWish] | None = None,
+    ) -> Any:
+        """The result, or what must be known first; or, where its handler says so, the task that it has become."""
+        call = self._round(request, params)
+        if call.became is not None:
+            return call.became  # the last answers came again
+        direct = Direct(self.connection, request.id)
+        try:
+            result = await call.round(direct, current, work, params.input_responses)
+        finally:
+            direct.end()
+        if result is not None:
+            return shape(current.profile.revision, request.method, result, self.server.about)
+        assert wished is not None, "only such calls become tasks"
+        try:
+            call.became = await self._carry_out(request, current.profile, wished, call.go_on_in)
+        except ProtocolError:
+            call.end()
+            raise
+        return call.became
 
     async def _shaped(self, profile: Profile, method: str, working: Coroutine[Any, Any, Result]) -> Any:
         return shape(profile.revision, method, await working, self.server.about)
@@ -213,6 +234,27 @@ class ServerSession:
         check(request.headers, request.method, params, entry.headers if entry is not None else {})
 
     # Tasks
+
+    def _carry_out(
+        self,
+        request: Request,
+        profile: Profile,
+        wished: tuple[TaskForm, TaskWish],
+        work: Callable[[Delivery], Coroutine[Any, Any, Result]],
+    ) -> Coroutine[Any, Any, Any]:
+        return carry_out(
+            self.server.tasks,
+            *wished,
+            owner=self.owner(profile),
+            request=request,
+            connection=self.connection,
+            work=lambda task: self._shaped(profile, request.method, work(task)),
+        )
+
+    def _late(self, params: Any) -> bool:
+        """Whether the handler says when the call becomes a task."""
+        entry = self.server.registry.tools.get(params.name) if isinstance(params, CallToolParams) else None
+        return entry is not None and entry.late_task
 
     def owner(self, profile: Profile) -> str:
         """Whose the tasks of a request are: the principal's, else the session's; where there are no sessions,

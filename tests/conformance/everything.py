@@ -366,6 +366,15 @@ async def multi_input(ctx: Context) -> str:
     return f"{first.data} {second.data}"
 
 
+@server.tool(task="required", late_task=True)
+async def test_tool_with_task(ctx: Context) -> str:
+    """Asks for a name, then goes on as a task."""
+    answer = await ctx.elicit("What is your name?", NAME, key="user_name")
+    await ctx.become_task()
+    await asyncio.sleep(0.1)
+    return f"Hello, {(answer.data or {}).get('name', 'nobody')}!"
+
+
 # Schemas and headers
 
 

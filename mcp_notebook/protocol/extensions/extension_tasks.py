@@ -35,6 +35,7 @@ class ExtensionTasks:
     related_key: str | None = None
     declares = False
     errors_fail = False
+    late = True
 
     def wish(self, profile: Profile, method: str, params: Mapping[str, Any]) -> TaskWish | None:
         return TaskWish() if method == "tools/call" and declared(profile.client.extensions) else None

@@ -37,6 +37,7 @@ class ReceiverTasks:
     related_key: str | None = RELATED
     declares = True
     errors_fail = True
+    late = False
 
     def wish(self, profile: Profile, method: str, params: Mapping[str, Any]) -> TaskWish | None:
         said = params.get("task") if method in AUGMENTABLE else None

@@ -34,6 +34,7 @@ class RequestorTasks:
     related_key: str | None = RELATED
     declares = False
     errors_fail = False
+    late = False
 
     def wish(self, profile: Profile, method: str, params: Mapping[str, Any]) -> TaskWish | None:
         meta = params.get("_meta")

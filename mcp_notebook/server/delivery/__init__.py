@@ -18,10 +18,13 @@ class Current:
     profile: Profile
     request_id: RequestId
     meta: dict[str, Any]
+    late_task: bool = False
+    """Whether the call can still become a task, when its handler says so."""
 
     def become(self, other: "Current") -> None:
         """Another request goes on with the call."""
         self.profile, self.request_id, self.meta = other.profile, other.request_id, other.meta
+        self.late_task = other.late_task
 
 
 class Delivery(Protocol):
@@ -45,4 +48,8 @@ class Delivery(Protocol):
             CallCancelled: the call is over.
             ConnectionLost: the client has gone.
         """
+        ...
+
+    async def become_task(self) -> None:
+        """From here on the call is a task, where it can become one and is none yet."""
         ...

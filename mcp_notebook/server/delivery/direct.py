@@ -35,6 +35,9 @@ class Direct:
         finally:
             self._asking.discard(task)
 
+    async def become_task(self) -> None:
+        pass
+
     def end(self) -> None:
         """The call is over: questions that are still open are withdrawn."""
         self._over = True

@@ -29,3 +29,6 @@ class GivingWay:
             return await self.way.ask(method, params, key)
         finally:
             self.places.total_tokens -= 1
+
+    async def become_task(self) -> None:
+        await self.way.become_task()

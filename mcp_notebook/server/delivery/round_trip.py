@@ -40,6 +40,8 @@ class RoundTrip:
         self.id = secrets.token_hex(16)
         self.binding = binding
         """Who asked, and what for, as a digest."""
+        self.became: Any = None
+        """What its last request was answered with, where the call has become a task."""
         self._parking = parking
         self._questions: dict[str, _Question] = {}
         self._given: dict[str, Any] = {}
@@ -47,6 +49,9 @@ class RoundTrip:
         self._current: Current | None = None
         self._news = asyncio.Event()
         self._handler: asyncio.Task[Result] | None = None
+        self._turning: asyncio.Future[None] | None = None
+        """What the handler waits for that wants to go on as a task."""
+        self._task: Delivery | None = None
         self._ended = False
 
     @property
@@ -65,6 +70,8 @@ class RoundTrip:
     async def ask(self, method: str, params: dict[str, Any], key: str | None = None) -> Any:
         if self._ended:
             raise over()
+        if self._task is not None:
+            return await self._task.ask(method, params, key)
         key = self._unused(key or f"question_{len(self._questions) + 1}")
         if key in self._given:
             return self._given.pop(key)
@@ -72,6 +79,12 @@ class RoundTrip:
         self._questions[key] = _Question(InputRequest(method=method, params=params or None), answer)
         self._news.set()
         return await answer
+
+    async def become_task(self) -> None:
+        if self._current is not None and self._current.late_task and self._turning is None:
+            self._turning = asyncio.get_running_loop().create_future()
+            self._news.set()
+            await self._turning
 
     # What its requests do
 
@@ -81,8 +94,8 @@ class RoundTrip:
         current: Current,
         work: Callable[[Delivery], Coroutine[Any, Any, Result]],
         answers: Mapping[str, Any] | None,
-    ) -> Result:
-        """One request of the call: the result, or what must be known first.
+    ) -> Result | None:
+        """One request of the call: the result, or what must be known first; None where the call is to become a task.
 
         Args:
             way: how what the handler says meanwhile goes out.
@@ -118,14 +131,30 @@ class RoundTrip:
         if self._handler.done():
             self._parking.keep(self)
             return self._handler.result()
+        if not self._open():
+            self._parking.keep(self)
+            return None
         return InputRequiredResult(
             input_requests={key: question.request for key, question in self._open()},
             request_state=self._parking.park(self),
         )
 
+    async def go_on_in(self, task: Delivery) -> Result:
+        """The rest of the call, which has become a task."""
+        assert self._handler is not None, "it has begun"
+        assert self._turning is not None, "it wants to"
+        self._task = self._way = task
+        self._turning.set_result(None)
+        return await self._handler
+
     def end(self) -> None:
         """Give it up: its handler is cancelled, and so are its questions, for which a thread may be waiting."""
+        if self._task is not None:
+            self._parking.forget(self)  # the task goes on
+            return
         self._ended = True
+        if self._turning is not None:
+            self._turning.cancel()
         for _, question in self._open():
             question.answer.cancel()
         if self._handler is not None:
@@ -137,7 +166,7 @@ class RoundTrip:
             # What it asks at the same moment, it asks at once; and what was answered lets it go on first.
             for _ in range(3):
                 await asyncio.sleep(0)
-            if handler.done() or self._open():
+            if handler.done() or self._open() or self._turning is not None:
                 return
             self._news.clear()
             news = asyncio.create_task(self._news.wait())
