@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Protocol
 
 from .transports.command import Command
@@ -24,4 +25,15 @@ class Host(Protocol):
 
     async def elicit(self, server: str, params: ElicitParams) -> ElicitResult:
         """Ask the person what a server wants to know."""
+        ...
+
+    async def visit(self, server: str, params: ElicitParams, done: asyncio.Event, wait: bool) -> ElicitResult:
+        """Ask the person whether to open a URL, and let them open it.
+
+        Args:
+            server: what the server is called here.
+            params: its question, in URL mode.
+            done: set once the server says that all is done there.
+            wait: whether to answer only then, or when the person says so.
+        """
         ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
@@ -12,7 +13,7 @@ from ..jsonrpc import Notification
 from ..limits import DEFAULT_LIMITS, Limits
 from ..protocol.negotiation import known_revision
 from ..transports.http.options import HttpOptions
-from ..types import ElicitParams, Implementation
+from ..types import ElicitParams, ElicitResult, Implementation
 from .answering import Answering, Elicitation, Roots, Sampling
 from .client import Client, ClientOptions
 from .targets import destination
@@ -135,11 +136,15 @@ class Connecting:
 
 def _with_host(options: ClientOptions, home: Home, server: str) -> ClientOptions:
     """Where the place has a person to ask, and the caller gave no function in their place, the person is asked."""
-    host = home.host
-    if host is None or options.answering.elicitation is not None:
+    host, answering = home.host, options.answering
+    if host is None or answering.elicitation is not None:
         return options
 
     async def ask(params: ElicitParams) -> Any:
         return await host.elicit(server, params)
 
-    return dataclasses.replace(options, answering=dataclasses.replace(options.answering, elicitation=ask))
+    async def visit(params: ElicitParams, done: asyncio.Event, wait: bool) -> ElicitResult:
+        return await host.visit(server, params, done, wait)
+
+    asked = dataclasses.replace(answering, elicitation=ask, visiting=answering.visiting or visit)
+    return dataclasses.replace(options, answering=asked)

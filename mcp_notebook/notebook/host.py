@@ -7,6 +7,7 @@ import os
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
+from ..client.urls import examine
 from ..errors import ConsentDenied, ProtocolError, SchemaError
 from ..jsonrpc import INVALID_PARAMS
 from ..limits import DEFAULT_LIMITS, Limits
@@ -120,6 +121,23 @@ class NotebookHost:
             return await self._ask(about, lambda prompter: prompter.elicit(server, params))
         except SchemaError as error:
             raise ProtocolError(INVALID_PARAMS, f"requestedSchema cannot be used: {error}") from None
+        except TimeoutError:
+            await self.tell(f"● {about}\n  There was no answer within {self._limits.question:g} s: cancelled.")
+            return ElicitResult(action="cancel")
+
+    async def visit(self, server: str, params: ElicitParams, done: asyncio.Event, wait: bool) -> ElicitResult:
+        """Ask whether a URL may be opened, and let the person open it; cancelled without an answer in time.
+
+        Raises:
+            ProtocolError: the URL is not one to open.
+        """
+        try:
+            url = examine(params.url, loopback=True)
+        except ValueError as error:
+            raise ProtocolError(INVALID_PARAMS, f"This URL is not opened: {error}.") from None
+        about = f"{line(server)} wants you to open a page: {line(params.message)}"
+        try:
+            return await self._ask(about, lambda prompter: prompter.visit(server, params, url, done, wait))
         except TimeoutError:
             await self.tell(f"● {about}\n  There was no answer within {self._limits.question:g} s: cancelled.")
             return ElicitResult(action="cancel")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Awaitable, Callable
 from enum import Enum
 
+from ..client.urls import ExaminedUrl
 from ..transports.command import Command
 from ..types import ElicitParams, ElicitResult
-from ..visible import quote
+from ..visible import quote, visible
 from .fields import Questionnaire
 from .prompter import Decision, line
 
@@ -46,6 +48,15 @@ class Nobody:
             f"● {line(server)} asked: {line(params.message)}\n  Nobody can answer here, so it was {did}{why}."
         )
         return result
+
+    async def visit(
+        self, server: str, params: ElicitParams, url: ExaminedUrl, done: asyncio.Event, wait: bool
+    ) -> ElicitResult:
+        await self._tell(
+            f"● {line(server)} asked to open a page: {line(params.message)}\n  {visible(url.url)}\n"
+            "  Nobody can do that here, so it was cancelled."
+        )
+        return ElicitResult(action="cancel")
 
     def _answer(self, params: ElicitParams) -> tuple[ElicitResult, str]:
         """The answer, and what to add about it."""

@@ -5,9 +5,11 @@ The front end of the cell that waits decides which it is, anew for each question
 
 from __future__ import annotations
 
+import asyncio
 from enum import Enum
 from typing import Protocol
 
+from ..client.urls import ExaminedUrl
 from ..render.letters import excerpt, legible, one_line
 from ..transports.command import Command
 from ..transports.relay import is_relay
@@ -52,6 +54,30 @@ class Prompter(Protocol):
             NobodyWaiting: as above.
         """
         ...
+
+    async def visit(
+        self, server: str, params: ElicitParams, url: ExaminedUrl, done: asyncio.Event, wait: bool
+    ) -> ElicitResult:
+        """Ask whether a URL may be opened, and let the person open it (URL-5).
+
+        Args:
+            server: what the server is called here.
+            params: its question, in URL mode.
+            url: its URL, examined.
+            done: set once the server says that all is done there.
+            wait: whether to answer only then, or when the person says so.
+
+        Raises:
+            NobodyWaiting: as above.
+        """
+        ...
+
+
+def around_host(url: ExaminedUrl) -> tuple[str, str, str]:
+    """A URL in three parts, its host (as it stands there) in the middle."""
+    start = url.url.index("//") + 2
+    end = min((place for mark in "/?#" if (place := url.url.find(mark, start)) >= 0), default=len(url.url))
+    return url.url[:start], url.url[start:end], url.url[end:]
 
 
 def line(text: str) -> str:

@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping
 from textwrap import indent
 from typing import Any, Literal
 
+from ..client.urls import ExaminedUrl
 from ..limits import DISPLAY_LIMITS
 from ..render.letters import excerpt, legible
 from ..transports.command import Command
 from ..types import ElicitParams, ElicitResult
+from ..visible import visible
 from .fields import NOTHING, Field, Questionnaire
-from .prompter import WARNING, Decision, circumstances, line
+from .prompter import WARNING, Decision, around_host, circumstances, line
 
 Ask = Callable[[str], str]
 """Reads a line: `input`."""
@@ -37,6 +39,33 @@ def ask_consent(command: Command, ask: Ask, say: Say) -> Decision:
     while (decision := _CONSENT.get(ask("Start [o]nce, start and [r]emember, or [n]o (n): ").strip().lower())) is None:
         say("  Type o for once, r to remember it for this command, or n for no.")
     return decision
+
+
+_VISIT: dict[str, Literal["accept", "decline", "cancel"]] = {
+    "a": "accept",
+    "agree": "accept",
+    "d": "decline",
+    "decline": "decline",
+    "": "cancel",
+    "n": "cancel",
+    "not now": "cancel",
+}
+
+
+def ask_visit(server: str, message: str, url: ExaminedUrl, ask: Ask, say: Say) -> ElicitResult:
+    """Show a URL whole, its host apart, and ask whether it may be opened (URL-5). Enter alone is "not now"."""
+    before, host, after = map(visible, around_host(url))
+    warnings = "".join(f"  Careful: {warning}\n" for warning in url.warnings)
+    say(
+        f"● {line(server)} wants you to open a page in your browser:\n{_foreign(message)}\n\n"
+        f"    {before}{host}{after}\n\n  host: {url.host}\n{warnings}"
+        "  Nothing is opened here: copy it into your browser, if you trust it."
+    )
+    while (
+        action := _VISIT.get(ask("[a]gree and open it yourself, [d]ecline, or [n]ot now (n): ").strip().lower())
+    ) is None:
+        say("  Type a to agree, d to decline, or n for not now.")
+    return ElicitResult(action=action)
 
 
 class _Left(Exception):

@@ -9,11 +9,12 @@ import threading
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from ..client.urls import ExaminedUrl
 from ..transports.command import Command
 from ..types import ElicitParams, ElicitResult
 from .prompter import Decision
 from .runtime import Runtime
-from .text_form import TextForm, ask_consent
+from .text_form import TextForm, ask_consent, ask_visit
 
 T = TypeVar("T")
 
@@ -33,6 +34,27 @@ class TextPrompter:
 
     async def elicit(self, server: str, params: ElicitParams) -> ElicitResult:
         return await self._talk(TextForm(server, params, input, print).run, ElicitResult(action="cancel"))
+
+    async def visit(
+        self, server: str, params: ElicitParams, url: ExaminedUrl, done: asyncio.Event, wait: bool
+    ) -> ElicitResult:
+        result = await self._talk(
+            lambda: ask_visit(server, params.message, url, input, print), ElicitResult(action="cancel")
+        )
+        if result.action == "accept" and wait:
+            await self._until(server, done)
+        return result
+
+    async def _until(self, server: str, done: asyncio.Event) -> None:
+        """Until the server says that the person is done, or they say so."""
+        said = asyncio.create_task(self._talk(lambda: input("  Press Enter once you are done there: "), ""))
+        told = asyncio.create_task(done.wait())
+        try:
+            await asyncio.wait({said, told}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in (said, told):
+                task.cancel()
+            await asyncio.wait({said, told})
 
     async def _talk(self, ask: Callable[[], T], unanswered: T) -> T:
         talk = _Talk(ask, unanswered)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from ...client.urls import ExaminedUrl
+from ...limits import DEFAULT_LIMITS
 from ...transports.command import Command
 from ...types import ElicitParams, ElicitResult
 from ..prompter import Decision, Prompter
@@ -12,6 +14,7 @@ from ..runtime import Runtime
 
 if TYPE_CHECKING:
     from .consent_card import ConsentCard
+    from .url_card import UrlCard
 
 
 class WidgetPrompter:
@@ -38,6 +41,66 @@ class WidgetPrompter:
 
     async def elicit(self, server: str, params: ElicitParams) -> ElicitResult:
         return await self._other.elicit(server, params)
+
+    async def visit(
+        self, server: str, params: ElicitParams, url: ExaminedUrl, done: asyncio.Event, wait: bool
+    ) -> ElicitResult:
+        card = await self._runtime.on_main(lambda: _shown_url(server, params, url))
+        outcome = "not opened, as there was no answer"
+        holding = False
+        try:
+            action = await asyncio.wrap_future(card.answer)
+            outcome = {"accept": "the link was shown", "decline": "declined", "cancel": "not now"}[action]
+            if action == "accept":
+                card.hold_link(wait)
+                holding = not wait
+                if wait:
+                    outcome = await _done(card, done)
+            return ElicitResult(action=action)
+        finally:
+            if holding:
+                self._keep(card, done)
+            else:
+                card.settle(outcome)
+
+    def _keep(self, card: UrlCard, done: asyncio.Event) -> None:
+        """The call goes on, and the link stays until the server says that all is done there, within bounds."""
+
+        async def keep() -> None:
+            outcome = "the link was shown"
+            try:
+                async with asyncio.timeout(DEFAULT_LIMITS.question):
+                    outcome = await _done(card, done)
+            except TimeoutError:
+                pass
+            finally:
+                card.settle(outcome)
+
+        task = asyncio.get_running_loop().create_task(keep())
+        _KEPT.add(task)
+        task.add_done_callback(_KEPT.discard)
+
+
+_KEPT: set[asyncio.Task[None]] = set()
+
+
+async def _done(card: UrlCard, done: asyncio.Event) -> str:
+    """Until the server says that the person is done, or they say so; in a few words."""
+    told, said = asyncio.ensure_future(done.wait()), asyncio.wrap_future(card.done)
+    try:
+        await asyncio.wait({told, said}, return_when=asyncio.FIRST_COMPLETED)
+        return "done there" if told.done() else "done there, as you said"
+    finally:
+        told.cancel()
+        said.cancel()
+
+
+def _shown_url(server: str, params: ElicitParams, url: ExaminedUrl) -> UrlCard:
+    from .url_card import UrlCard
+
+    card = UrlCard(server, params.message, url)
+    card.show()
+    return card
 
 
 def _shown(command: Command) -> ConsentCard:
