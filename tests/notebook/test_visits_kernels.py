@@ -1,4 +1,4 @@
-"""URLs that a server wants to be visited, in real kernels: a click consents, then there is a link; by text; by policy."""
+"""URLs that a server wants to be visited, in real kernels: a click consents, then a link; by text; by policy."""
 
 from __future__ import annotations
 
