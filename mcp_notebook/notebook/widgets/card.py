@@ -16,6 +16,7 @@ _CSS = """
 .mcp-asking, .mcp-asking .widget-box { margin: 0; overflow: visible }
 .mcp-asking .widget-html, .mcp-asking .widget-html-content { font: inherit; line-height: inherit; margin: 0 }
 .mcp-asking pre.mcp-code { margin: 0; max-height: none }
+.mcp-asking a { color: var(--jp-content-link-color, LinkText); text-decoration: underline }
 .mcp-asking .mcp-row .widget-button { height: auto; line-height: inherit; margin: 0; padding: 2px 10px; width: auto }
 """
 
@@ -56,6 +57,7 @@ class Card(VBox):
         """Say something else, with other buttons."""
         self._body.value = body.source
         self._row.children = list(buttons)
+        self._row.layout.display = "" if buttons else "none"
 
     def present(self, text: str) -> None:
         """Display it. Call it in the main thread.
