@@ -127,6 +127,14 @@ class DisplayLimits:
     """Levels of a tree."""
     media: int = 5 * MiB
     """Bytes of one picture or sound that is put into the notebook."""
+    choices: int = 100
+    """Values of a drop-down list in a form; where there are more, one searches."""
+    boxes: int = 12
+    """Check boxes for several of some values; where there are more, they are added one by one."""
+    fields: int = 200
+    """Fields of one object in a form; the rest of them are given in its JSON."""
+    levels: int = 6
+    """Levels of a form; what lies deeper is given as JSON."""
 
 
 DEFAULT_LIMITS = Limits()

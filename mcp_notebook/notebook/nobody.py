@@ -11,7 +11,7 @@ from ..client.urls import ExaminedUrl
 from ..transports.command import Command
 from ..types import ElicitParams, ElicitResult
 from ..visible import quote, visible
-from .fields import Questionnaire
+from .forms import Form
 from .prompter import Decision, line
 
 ELICITATION = "MCP_NOTEBOOK_ELICITATION"
@@ -70,8 +70,8 @@ class Nobody:
         if policy is not Policy.ACCEPT_DEFAULTS:
             hint = f" ({ELICITATION}={Policy.ACCEPT_DEFAULTS.value} accepts with the server's defaults)"
             return ElicitResult(action=policy.value), hint if policy is Policy.CANCEL else ""
-        questionnaire = Questionnaire(params)
-        values = questionnaire.defaults()
-        if problems := questionnaire.problems(values):
+        form = Form(params.requested_schema)
+        values = form.defaults()
+        if problems := form.errors(values):
             return ElicitResult(action="cancel"), f", as the defaults do not suffice ({problems[0]})"
         return ElicitResult(action="accept", content=values), ""

@@ -12,7 +12,8 @@ from ..render.letters import excerpt, legible
 from ..transports.command import Command
 from ..types import ElicitParams, ElicitResult
 from ..visible import visible
-from .fields import NOTHING, Field, Questionnaire
+from .forms import NOTHING, Field, Form
+from .forms.choices import title_of
 from .prompter import WARNING, Decision, around_host, circumstances, line
 
 Ask = Callable[[str], str]
@@ -87,7 +88,8 @@ class TextForm:
 
     def __init__(self, server: str, params: ElicitParams, ask: Ask, say: Say) -> None:
         self._server = line(server)
-        self._form = Questionnaire(params)
+        self._message = params.message
+        self._form = Form(params.requested_schema)
         self._ask = ask
         self._say = say
 
@@ -106,7 +108,7 @@ class TextForm:
         return ElicitResult(action="accept", content=values)
 
     def _introduce(self) -> None:
-        self._say(f"● {self._server} asks:\n{_foreign(self._form.message)}")
+        self._say(f"● {self._server} asks:\n{_foreign(self._message)}")
         if self._form.fields:
             self._say("  Enter alone takes the value in [brackets], or leaves out what is optional.")
         self._say(f"  !decline or !cancel ends this. Give no passwords or keys: {self._server} sees what you write.")
@@ -116,7 +118,7 @@ class TextForm:
         while True:
             answers = {field.name: self._value(field, values.get(field.name, NOTHING)) for field in self._form.fields}
             values = {name: value for name, value in answers.items() if value is not NOTHING}
-            problems = self._form.problems(values)
+            problems = self._form.errors(values)
             if not problems:
                 return values
             self._say("\n".join(f"  {problem}" for problem in problems))
@@ -142,15 +144,16 @@ class TextForm:
 
     def _describe(self, field: Field) -> None:
         about = "required" if field.required else "optional"
+        choices = (field.choices if field.type != "boolean" else None) or ()
         expected = "any of these, separated by commas" if field.many else "one of these"
-        lines = [f"\n{line(field.title)} ({about}): {expected if field.choices else line(field.expected)}"]
+        lines = [f"\n{line(field.title)} ({about}): {expected if choices else line(field.expected)}"]
         if field.description:
             lines.append(_foreign(field.description))
-        shown = (field.choices or [])[: DISPLAY_LIMITS.rows]
+        shown = choices[: DISPLAY_LIMITS.rows]
         for number, choice in enumerate(shown, 1):
-            value = "" if choice.title == str(choice.value) else f" ({line(str(choice.value))})"
+            value = "" if choice.title == title_of(choice.value) else f" ({line(title_of(choice.value))})"
             lines.append(f"  {f'{number:>3} ' if field.numbered else '  '}{line(choice.title)}{value}")
-        if more := len(field.choices or []) - len(shown):
+        if more := len(choices) - len(shown):
             lines.append(f"  … {more:,} more, which can be given too")
         if field.misfit:
             lines.append(f"  (not used: the server's default {field.misfit})")

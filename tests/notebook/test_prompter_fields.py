@@ -3,8 +3,7 @@ from typing import Any
 import pytest
 
 from mcp_notebook.errors import SchemaError
-from mcp_notebook.notebook.fields import NOTHING, Field, Questionnaire
-from mcp_notebook.types import ElicitParams
+from mcp_notebook.notebook.forms import NOTHING, Field, Form
 
 COLOURS = [{"const": "#f00", "title": "Red"}, {"const": "#0f0", "title": "Green"}]
 ENUMS: dict[str, dict[str, Any]] = {
@@ -127,7 +126,7 @@ def test_what_is_asked_for_keeps_its_order_and_its_dialect() -> None:
         "required": ["a"],
         "$defs": {"A": {"type": "integer", "default": 1}},
     }
-    made = Questionnaire(ElicitParams(message="", requested_schema=schema))
+    made = Form(schema)
     assert [(one.name, one.required) for one in made.fields] == [("b", False), ("a", True)]
     assert made.defaults() == {"a": 1}
     assert made.fields[1].read("2") == 2
@@ -135,4 +134,4 @@ def test_what_is_asked_for_keeps_its_order_and_its_dialect() -> None:
 
 def test_a_broken_schema_is_reported() -> None:
     with pytest.raises(SchemaError):
-        Questionnaire(ElicitParams(message="", requested_schema={"type": "object", "properties": 3}))
+        Form({"type": "object", "properties": 3})

@@ -53,6 +53,14 @@ def test_an_untouched_field_without_default_is_omitted() -> None:  # DEF-2, INS#
     assert content(question(a={"type": "string"}, b={"type": "array"}, c=PASSENGERS), "", "", "", "s") == {}
 
 
+def test_objects_lists_and_unions_are_given_as_json() -> None:
+    point = {"type": "object", "properties": {"x": {"type": "number"}}, "required": ["x"]}
+    params = question(p=point, ps={"type": "array", "items": point}, u={"anyOf": [point, {"type": "integer"}]})
+    result, screen = filled(params, '{"x": "a"}', '{"x": 1}', '[{"x": 2}]', "3", "s")
+    assert result.content == {"p": {"x": 1}, "ps": [{"x": 2}], "u": 3}
+    assert "x: 'a' is text; a number is expected." in screen
+
+
 def test_a_default_can_be_left_out() -> None:
     assert content(question(cabin=CABIN), "!skip") == {}
 

@@ -37,6 +37,18 @@ def inlined(schema: Any, within: Any = None) -> dict[str, Any]:
     return result if isinstance(result, dict) else {}
 
 
+def resolved(schema: Any, within: Any) -> dict[str, Any]:
+    """The schema with its own `$ref`s followed and its `allOf` merged; its parts stay as they are.
+
+    So what refers to itself can be read as deep as somebody goes. A reference that leads nowhere says nothing.
+
+    Args:
+        schema: a part of a schema.
+        within: the whole schema that references are resolved in.
+    """
+    return _Inliner(within).open(schema, frozenset())
+
+
 class _Inliner:
     def __init__(self, root: Any) -> None:
         self.root = root
@@ -58,6 +70,21 @@ class _Inliner:
             return self.unfold({**found, **beside}, opened | {reference}, depth + 1)
         result = {key: self._value(key, schema[key], opened, depth + 1) for key in schema if key not in _DEFINITIONS}
         return _merged(result)
+
+    def open(self, schema: Any, opened: frozenset[str]) -> dict[str, Any]:
+        """The same for the schema alone, without its parts."""
+        self.left -= 1
+        if not isinstance(schema, dict) or self.left < 0:
+            return {}
+        reference, parts = schema.get("$ref"), schema.get("allOf")
+        if isinstance(reference, str):
+            target = None if reference in opened else _at(self.root, reference)
+            beside = {key: value for key, value in schema.items() if key != "$ref"}
+            return self.open({**(target if isinstance(target, dict) else {}), **beside}, opened | {reference})
+        if isinstance(parts, list) and len(opened) < DEPTH:
+            inside = opened | {f"allOf {len(opened)}"}
+            return _merged({**schema, "allOf": [self.open(part, inside) for part in parts]})
+        return schema
 
     def _value(self, key: str, value: Any, opened: frozenset[str], depth: int) -> Any:
         if key in _MAPS and isinstance(value, dict):
@@ -108,16 +135,17 @@ def properties_of(schema: Any) -> dict[str, dict[str, Any]]:
     what any of them allows.
     """
     schema = inlined(schema)
-    found = _named_properties(schema)
+    found = named_properties(schema)
     for variant in variants(schema):
-        for name, part in _named_properties(variant).items():
+        for name, part in named_properties(variant).items():
             present = found.setdefault(name, part)
             if present != part:
                 found[name] = {"anyOf": [present, part]}
     return found
 
 
-def _named_properties(schema: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def named_properties(schema: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The properties that it names itself, each with its schema."""
     properties = schema.get("properties")
     if not isinstance(properties, dict):
         return {}
