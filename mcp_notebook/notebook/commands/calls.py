@@ -110,26 +110,28 @@ def resume(invocation: Invocation) -> Reply:
 
 
 def _resumed(invocation: Invocation, call: CallHandle) -> list[Part]:
-    """Resume one, and show how it goes on where an output can be changed in place."""
-    if not call.can_resume:
-        raise CommandError(_why_not(call))
-    call.resume()
-    runtime = invocation.workspace.runtime
-    live = Live(runtime, background=True)
-    resuming = Card("work", "resuming", name=call.tool, about=f"on {call.server}")
+    """Resume one, and show how it goes on where an output can be changed in place. What has its connection back, or has
+    ended well, is no mistake: that may have happened just now."""
+    card = state_card(call)
+    if call.can_resume:
+        call.resume()
+        card = Card("work", "resuming", name=call.tool, about=f"on {call.server}")
+    elif call.done():
+        return _ended(call)
+    live = Live(invocation.workspace.runtime, background=True)
     if not live.in_place:
-        return [resuming]
-    live.draw([resuming])
-    runtime.submit(watch(call, CallView(call, ""), live))
+        return [card]
+    live.draw([card])
+    invocation.workspace.runtime.submit(watch(call, CallView(call, ""), live))
     return []
 
 
-def _why_not(call: CallHandle) -> str:
+def _ended(call: CallHandle) -> list[Part]:
     if call.status is CallState.UNKNOWN:
         why = f"{call.server} does not keep calls whose connection is lost"
-        return f"The call {call.id} of {call.tool!r} cannot be resumed: {why}. {call.error or ''}".strip()
-    how = f"has ended ({state_words(call.status)})" if call.done() else "has its connection, and goes on"
-    return f"The call {call.id} of {call.tool!r} {how}: there is nothing to resume."
+        raise CommandError(f"The call {call.id} of {call.tool!r} cannot be resumed: {why}. {call.error or ''}".strip())
+    note = f"There is nothing to resume. %mcp result {call.id} shows what came of it."
+    return [state_card(call, [Text(note, "note")])]
 
 
 def cancel(invocation: Invocation) -> Reply:

@@ -22,7 +22,18 @@ from dataclasses import dataclass
 
 from ..command import Command
 
-__all__ = ["ATTACHED", "TAKEN_OVER", "Attached", "behind", "is_relay", "kept", "name_of", "relayed", "starts_nothing"]
+__all__ = [
+    "ATTACHED",
+    "TAKEN_OVER",
+    "Attached",
+    "behind",
+    "is_ours",
+    "is_relay",
+    "kept",
+    "name_of",
+    "relayed",
+    "starts_nothing",
+]
 
 ATTACHED = "notifications/mcp-notebook/attached"
 """What a front started with `--announce` says first, with the fields of an `Attached`."""
@@ -89,6 +100,12 @@ def starts_nothing(command: Command) -> bool:
 def is_relay(command: Command) -> bool:
     """Whether a command starts a relay, so that the server may still run when it is started again."""
     return _begins(_behind_options(command.args[1:]), _RELAY)
+
+
+def is_ours(command: Command) -> bool:
+    """Whether a command is one that `relayed` gives, so that nobody else's program stands before the server's."""
+    ours = relayed(behind(command)).args[:5]
+    return is_relay(command) and command.args[:5] == ours and behind(command) != command
 
 
 def behind(command: Command) -> Command:
