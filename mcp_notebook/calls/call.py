@@ -39,6 +39,8 @@ class Said:
     answer: asyncio.Future[Any] | None = None
     key: str | None = None
     """The question's name within the call, if it has one."""
+    asked: Connection | None = None
+    """The connection on which the question was asked last, where somebody heard it."""
 
     @property
     def settled(self) -> bool:
@@ -56,7 +58,7 @@ class _Follower:
     @property
     def unheard(self) -> float:
         """Seconds since nobody hears what is sent there; 0.0 while somebody does."""
-        return 0.0 if self.about is None else self.connection.unheard(self.about)
+        return self.connection.unheard(self.about)
 
 
 _NO_QUESTIONS: Mapping[int, Said] = MappingProxyType({})
@@ -162,11 +164,14 @@ class Call:
         me = self._follower = _Follower(connection, about)
         self._news.tell()
         self.touch()
+        passed_over = self.passed_over(connection, after)
         if after is None:
             after = self._handed_over
         else:
             self._log.confirm(after)
         try:
+            for event in passed_over:
+                await self._send(event, me)
             while True:
                 last = self._log.last
                 for event in self._log.since(after):
@@ -210,6 +215,11 @@ class Call:
         if self._handler is not None:
             self._handler.cancel()
 
+    def passed_over(self, connection: Connection, after: int | None) -> list[CallEvent]:
+        """The open questions from before the place where somebody begins to follow, which are to be asked all the same.
+        Parameters: see `follow`."""
+        return []
+
     def stamped(self, said: Said, number: int) -> dict[str, Any]:
         """The parameters to send: they say which call a message belongs to, and which message of it it is."""
         return {**said.params, "_meta": mark(said.params.get("_meta"), self.request_id, number)}
@@ -227,8 +237,11 @@ class Call:
             await connection.notify(method, params, about=about)
         elif not answer.done():
             id = f"{self._prefix}-{self.request_id}-{event.number}"
+            event.data.asked = connection
             answered = await connection.ask(Request(id, method, params), about=about)
             answered.add_done_callback(_settle(answer))
+            if connection.unheard(about):
+                event.data.asked = None
 
     def _as_sent(self, event: CallEvent) -> tuple[str, dict[str, Any]]:
         """The method and the parameters that tell of an event."""

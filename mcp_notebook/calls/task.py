@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ConnectionLost, MCPError, ProtocolError
 from ..jsonrpc import INTERNAL_ERROR, RequestId, as_json
+from ..protocol.calls import CallEvent
 from ..protocol.tasks import TaskForm, TaskState, TaskStatus
 from ..transports.connection import Connection
 from .call import Call, Said, Work, over
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 
 PROGRESS = "notifications/progress"
 TOOL_ERROR = "The tool reported an error."
+LONGEST = 200
+"""Characters of a tool's own error that its task's state repeats."""
+UNFETCHED = 3
+"""How often a requestor sees that input is required, and does not fetch it, before it is asked unfetched."""
 
 
 class Task(Call):
@@ -41,6 +46,7 @@ class Task(Call):
         self._state = state
         self._tasks = tasks
         self.origin = origin
+        self._unfetched = 0
         self.began = time.time()
         """Seconds since the epoch."""
 
@@ -79,7 +85,7 @@ class Task(Call):
             if not self.form.pushes:
                 self._tasks.changed(self)
         await super().tell(method, params)
-        if self._follower is None and self.form.pushes:
+        if not self._followed and self.form.pushes:
             await self._push(questions=False)
 
     async def ask(self, method: str, params: dict[str, Any], key: str | None = None) -> Any:
@@ -88,8 +94,9 @@ class Task(Call):
         return await super().ask(method, params, self._unused(key or "question"))
 
     def asked(self) -> None:
+        self._unfetched = 0
         self._move(TaskStatus.INPUT_REQUIRED)
-        if self._follower is None and self.form.questions == "pushed":
+        if not self._followed and self.form.questions == "pushed":
             self._tasks.aside(self._push(questions=True))
 
     def answered(self) -> None:
@@ -112,12 +119,14 @@ class Task(Call):
         self.answered()  # whoever asks next sees it, also before the handler goes on
 
     def adopt(self, connection: Connection) -> None:
-        """Its requestor asked about it here: what it has to say goes this way, where nobody follows it."""
-        if connection is self.origin:
+        """Its requestor asked about it here: what it has to say goes this way, where nobody follows it. So do questions
+        that are there to be fetched, and are not, if somebody hears what belongs to no request."""
+        moved, self.origin = connection is not self.origin, connection
+        if self._followed or not self.form.pushes:
             return
-        self.origin = connection
-        if self._follower is None and self.form.pushes:
-            self._tasks.aside(self._push(questions=self.form.questions == "pushed"))
+        unfetched = self.form.questions == "fetched" and self._left_unfetched(connection)
+        if moved or unfetched:
+            self._tasks.aside(self._push(questions=unfetched or self.form.questions == "pushed"))
 
     def cancel(self, why: str = "The task was cancelled.") -> bool:
         """No longer want it; False where it has ended."""
@@ -134,6 +143,16 @@ class Task(Call):
 
     def conclusion(self) -> Any:
         return outcome_of(self._state, self.form)
+
+    def passed_over(self, connection: Connection, after: int | None) -> list[CallEvent]:
+        """Our own clients say what arrived, and know a question when it comes again; others are asked once on each
+        connection."""
+        until = self._handed_over if after is None else after
+        return [
+            CallEvent(number, "question", said)
+            for number, said in self.questions.items()
+            if number <= until and (after is not None or said.asked is not connection)
+        ]
 
     def stamped(self, said: Said, number: int) -> dict[str, Any]:
         params = super().stamped(said, number)
@@ -164,8 +183,10 @@ class Task(Call):
             state.error = {"code": INTERNAL_ERROR, "message": str(error)}
             self._conclude(TaskStatus.FAILED, str(error))
         else:
-            failed = self.form.errors_fail and isinstance(state.result, dict) and state.result.get("isError") is True
-            self._conclude(TaskStatus.FAILED, TOOL_ERROR) if failed else self._conclude(TaskStatus.COMPLETED)
+            if self.form.errors_fail and isinstance(state.result, dict) and state.result.get("isError") is True:
+                self._conclude(TaskStatus.FAILED, _tool_error(state.result))
+            else:
+                self._conclude(TaskStatus.COMPLETED)
 
     def _conclude(self, status: TaskStatus, message: str | None = None) -> None:
         for said in self.questions.values():
@@ -183,18 +204,38 @@ class Task(Call):
 
     async def _push(self, *, questions: bool) -> None:
         """Send what was said since the last message that was sent, on the connection that the requestor has."""
+        passed_over = self.passed_over(self.origin, None) if questions else ()
         try:
-            for event in self._log.since(self._handed_over):
-                if self._follower is not None or self.origin.ended:
+            for event in (*passed_over, *self._log.since(self._handed_over)):
+                if self._followed or self.origin.ended:
                     return
-                if event.number > self._handed_over and (questions or event.kind != "question"):
-                    self._handed_over = max(self._handed_over, event.number)
-                    await self._send_to(event, self.origin, None)
+                if event.kind == "question":
+                    if not questions or event.data.asked is self.origin:
+                        continue
+                elif event.number <= self._handed_over:
+                    continue
+                self._handed_over = max(self._handed_over, event.number)
+                await self._send_to(event, self.origin, None)
         except ConnectionLost:
             pass  # it is kept for whoever comes
 
     def _unanswered(self) -> list[Said]:
         return [said for said in self.questions.values() if not said.settled]
+
+    @property
+    def _followed(self) -> bool:
+        """Whether somebody follows it where its requestor is now, or elsewhere and hears it there."""
+        follower = self._follower
+        return follower is not None and (follower.connection is self.origin or not follower.unheard)
+
+    def _left_unfetched(self, connection: Connection) -> bool:
+        """Whether a requestor who asks again and again leaves questions unfetched, and would hear them here."""
+        self._unfetched += bool(self.questions)
+        return (
+            self._unfetched >= UNFETCHED
+            and any(said.asked is not connection for said in self.questions.values())
+            and not connection.unheard(None)
+        )
 
     def _unused(self, key: str) -> str:
         """A key that no question of this task had before (TEX-2)."""
@@ -227,3 +268,12 @@ def _words(params: dict[str, Any]) -> str:
     done, total, message = params["progress"], params.get("total"), params.get("message")
     share = f"{done:g} of {total:g}" if total is not None else f"{done:g}"
     return f"{share}: {message}" if message else share
+
+
+def _tool_error(result: dict[str, Any]) -> str:
+    """A tool's own error in words: requestors may look no further than how its task stands."""
+    content = result.get("content")
+    first = content[0].get("text") if isinstance(content, list) and content else None
+    if not isinstance(first, str) or not first:
+        return TOOL_ERROR
+    return first if len(first) <= LONGEST else first[: LONGEST - 1] + "…"

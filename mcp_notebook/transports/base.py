@@ -70,8 +70,8 @@ class RequestWays(Protocol):
     def pause(self, id: RequestId, retry: int) -> None:
         """Close the way for now, where the other side will come back for the rest: after so many milliseconds."""
 
-    def unheard(self, id: RequestId) -> float:
-        """Seconds since nobody hears what is said about a request; 0.0 while somebody does."""
+    def unheard(self, id: RequestId | None) -> float:
+        """Seconds since nobody hears what is said about a request, or (None) about none; 0.0 while somebody does."""
         ...
 
 

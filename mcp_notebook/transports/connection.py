@@ -285,7 +285,7 @@ class Connection:
         if self._ways is not None:
             self._ways.pause(about, retry)
 
-    def unheard(self, about: RequestId) -> float:
+    def unheard(self, about: RequestId | None) -> float:
         """See `RequestWays.unheard`."""
         return self._ways.unheard(about) if self._ways is not None else 0.0
 

@@ -117,6 +117,8 @@ async def test_a_tools_own_error_is_a_result(row: Row) -> None:  # TSK-7, TCR-3,
     id = await player.begin(fail="tool", wait=False)
     state = await player.until(id)
     assert state["status"] == ("failed" if row.form == "receiver" else "completed")
+    if row.form == "receiver":
+        assert state["statusMessage"] == "The disk is full."
     result = await player.result(id)
     assert result["isError"] is True
     assert result["content"][0]["text"] == "The disk is full."

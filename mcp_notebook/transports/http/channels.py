@@ -91,7 +91,9 @@ class SessionChannel:
         if exchange is not None and self.revision.polling:
             exchange.stream.pause(retry)
 
-    def unheard(self, id: RequestId) -> float:
+    def unheard(self, id: RequestId | None) -> float:
+        if id is None:
+            return self._outbox.unheard
         exchange = self._exchanges.get(id)
         return exchange.stream.unheard if exchange is not None else 0.0
 
