@@ -8,16 +8,13 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ..errors import (
     CallCancelled,
-    ConnectError,
-    ConnectionLost,
-    HTTPError,
     InvalidResult,
     MCPError,
     OutcomeUnknown,
@@ -33,25 +30,18 @@ from ..protocol.extensions import TASKS
 from ..protocol.tasks import Support, TaskForm, TaskState, TaskStatus, TaskWish
 from ..types import Tool
 from . import task_requests
-from .resuming import lost
+from .resuming import CANCELLING, DROPS, FIRST_PAUSE, LONGEST_PAUSE, Attach, lost
 
 if TYPE_CHECKING:
     from .calls import CallHandle, Maker
     from .session import ClientSession
 
-DROPS = (ConnectionLost, ConnectError, HTTPError, RequestTimeout)
-"""What ends a question about a task without ending the task."""
 SOONEST, LATEST = 0.02, 60.0
 """Seconds within which a server's word on how often to ask is kept."""
 UNSAID = 1.0
 """Seconds between two questions where the server says nothing of that."""
-FIRST_PAUSE, LONGEST_PAUSE = 0.2, 30.0
-CANCELLING = 5.0
-"""Seconds given to telling the server that a task is no longer wanted."""
 LAST_WORD = 1.0
 """Seconds for which a request's own answer is waited for once its task has ended otherwise than well."""
-
-Attach = Callable[[], Awaitable["ClientSession"]]
 
 
 @dataclass(slots=True)
