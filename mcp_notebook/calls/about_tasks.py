@@ -19,7 +19,7 @@ from ..protocol.tasks import MESSAGES, TaskStatus, named
 from ..transports.connection import Connection
 from .call import Superseded
 from .task import outcome_of
-from .tasks import Tasks, note
+from .tasks import ANYBODY, Tasks, audit, note
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +69,9 @@ def check_declared(profile: Profile) -> None:
 def check_rate(tasks: Tasks, owner: str) -> None:
     """Raise ProtocolError where somebody asks for, or about, tasks too often (TSK-8)."""
     if not tasks.rate.take(owner, asyncio.get_running_loop().time()):
+        if owner not in tasks.rate.over:  # said once, not for each of a flood
+            tasks.rate.over.add(owner)
+            audit.warning("%s asks for, or about, tasks too often", owner or ANYBODY)
         raise ProtocolError(
             INTERNAL_ERROR, f"More than {tasks.limits.task_rate:g} requests about tasks a second; ask less often."
         )

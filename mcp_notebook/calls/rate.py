@@ -21,6 +21,8 @@ class Rate:
     per_second: float
     _left: dict[str, tuple[float, float]] = field(default_factory=dict)
     """Asker -> how much was left, and when."""
+    over: set[str] = field(default_factory=set)
+    """Those who ask too often at present."""
 
     def take(self, who: str, now: float) -> bool:
         """Ask once more; False where that is too often."""
@@ -29,5 +31,8 @@ class Rate:
         left = min(most, left + (now - then) * self.per_second)
         if len(self._left) > FORGET:
             self._left.clear()
+            self.over.clear()
         self._left[who] = (left - 1 if left >= 1 else left, now)
+        if left >= 1:
+            self.over.discard(who)
         return left >= 1

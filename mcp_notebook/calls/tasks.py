@@ -11,6 +11,7 @@ import secrets
 import time
 from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -220,6 +221,8 @@ class Tasks:
         while unfinished := self._store.of_everyone(KIND, _UNFINISHED, limit=PAGE):
             for record in unfinished:
                 self._fail(record)
+        with suppress(RuntimeError):  # without a loop yet; the first task sees to it then
+            self._wind()
 
     def _fail(self, record: Record) -> None:
         found = _remembered(record)

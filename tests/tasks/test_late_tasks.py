@@ -119,17 +119,6 @@ async def test_the_last_answers_sent_again_lead_to_the_same_task(row: Row) -> No
 
 
 @extension_rows
-async def test_the_task_outlives_what_was_parked_for_it(row: Row) -> None:
-    server = Booking(limits=Limits(question=0.05))
-    player = await row.player(server)
-    created = await answered(player, await asked(player))
-    await until(lambda: not server.parking._calls)
-    assert await player.status(created["taskId"]) == "working"
-    server.free.set()
-    assert await player.text(created["taskId"]) == "booked for Ada"
-
-
-@extension_rows
 async def test_it_can_be_cancelled_like_any_task(row: Row) -> None:
     server = Booking()
     player = await row.player(server)

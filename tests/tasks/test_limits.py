@@ -80,8 +80,8 @@ async def test_while_it_is_at_work_its_time_does_not_begin(row: Row) -> None:  #
 async def test_one_whose_time_is_over_while_it_is_at_work_is_ended(row: Row) -> None:  # TCR-2, TEX-3
     server = Working(limits=Limits(task_keep=0.1))
     await (await row.player(server)).begin()
-    await until(lambda: server.runs["cancelled"])
-    assert not len(server.tasks)
+    await until(lambda: not len(server.tasks) and server.runs["cancelled"] == server.runs["begun"])
+    assert not server.runs["done"]
 
 
 @each_row
