@@ -12,14 +12,14 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
-from ..errors import InvalidResult, MCPError, ProtocolError, ToolError, UnsupportedFeature
+from ..errors import InvalidResult, MCPError, ProtocolError, ToolError, UnsupportedFeature, URLElicitationRequired
 from ..jsonrpc import INTERNAL_ERROR, INVALID_PARAMS
 from ..protocol.json_schema import coerce_text
 from ..types import CallToolResult, GetPromptResult, ReadResourceResult
 from .context import Context
 from .output import prompt_result, resource_result, tool_failure, tool_result
 from .signature import Signature
-from .visiting import visiting_first
+from .visiting import after_visits
 
 logger = logging.getLogger("mcp_notebook.server")
 
@@ -62,7 +62,11 @@ async def run_tool(handler: Handler, arguments: dict[str, Any], context: Context
     """Validate, run, and answer; whatever the caller could mend is a result with `isError` (VAL-1)."""
     try:
         values = handler.signature.validate(arguments)
-        return tool_result(await visiting_first(lambda: handler(dict(values), context), context), handler.signature)
+        try:
+            value = await handler(values, context)
+        except URLElicitationRequired as required:
+            value = await after_visits(required, lambda: handler(values, context), context)
+        return tool_result(value, handler.signature)
     except ProtocolError as error:
         if error.received:
             return tool_failure(str(error))

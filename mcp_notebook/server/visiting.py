@@ -13,22 +13,21 @@ ROUNDS = 5
 """How often one request may want visits, one after the other."""
 
 
-async def visiting_first(run: Callable[[], Awaitable[T]], context: Context) -> T:
-    """Run a handler; where it wants a URL to be visited, have the client do that.
-
-    Where the revision has an error for that, the request fails with it, and the client makes it again; elsewhere the
-    client is asked here, and the handler is run anew.
+async def after_visits(required: URLElicitationRequired, run: Callable[[], Awaitable[T]], context: Context) -> T:
+    """What a handler gives that wanted a URL to be visited first: the client is asked for that here, and the handler is
+    run anew. Where the revision has an error for it, the request fails with that, and the client makes it again.
 
     Raises:
         ProtocolError: the request has to be made again after the visit.
         ToolError: the person did not want to, or cannot be asked.
     """
     for _ in range(ROUNDS):
+        await _visit(required, context)
         try:
             return await run()
-        except URLElicitationRequired as required:
-            await _visit(required, context)
-    raise ToolError(f"The tool wanted a URL to be visited {ROUNDS} times, one after the other.")
+        except URLElicitationRequired as again:
+            required = again
+    raise ToolError(f"The tool wanted a URL to be visited {ROUNDS} times, one after the other, and once more.")
 
 
 async def _visit(required: URLElicitationRequired, context: Context) -> None:

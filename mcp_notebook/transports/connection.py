@@ -507,8 +507,11 @@ class Connection:
 
     def _keep(self, task: asyncio.Task[None]) -> None:
         self._background.add(task)
-        task.add_done_callback(self._background.discard)
-        task.add_done_callback(let_go)
+        task.add_done_callback(self._is_done)
+
+    def _is_done(self, task: asyncio.Task[None]) -> None:
+        self._background.discard(task)
+        let_go(task)
 
 
 def _being_cancelled() -> bool:
