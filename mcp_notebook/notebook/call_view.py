@@ -11,12 +11,11 @@ from ..errors import MCPError
 from ..protocol.calls import CallState
 from ..render import parts_of
 from ..render.letters import excerpt
-from ..render.parts import Card, Fold, Part, Text
+from ..render.parts import Bar, Card, Fold, Part, Text
 from ..types import LogMessage, Progress
 
 LINES = 5
 """How many of the latest log lines are seen while a call works."""
-_BAR = 20
 _NAMED = 80
 """How many characters of the arguments stand in the first line."""
 _STATES: dict[CallState, tuple[Literal["work", "ask", "done", "fail", "drop"], str]] = {
@@ -58,7 +57,7 @@ class CallView:
         """How it stands."""
         parts: list[Part] = []
         if self._handle.progress is not None:
-            parts.append(Text(progress_words(self._handle.progress, self._handle.elapsed)))
+            parts.append(progress_part(self._handle.progress, self._handle.elapsed))
         if self._lines:
             parts.append(Text("\n".join(self._lines[-LINES:])))
         if explained := explanation(self._handle):
@@ -125,8 +124,16 @@ def clock(seconds: float) -> str:
     return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
 
 
+def progress_part(progress: Progress, elapsed: float) -> Part:
+    """How far something is: how much, how fast, what is being done; a bar where the whole is known."""
+    words, total = progress_words(progress, elapsed), progress.total
+    if not total or total < 0:
+        return Text(words)
+    return Bar(min(max(progress.progress / total, 0.0), 1.0), words)
+
+
 def progress_words(progress: Progress, elapsed: float) -> str:
-    """How far something is: a bar where the whole is known, how much, how fast, what is being done."""
+    """The same in words."""
     done, total = progress.progress, progress.total
     words = [f"{done:g} of {total:g}" if total else f"{done:g}"]
     if elapsed >= 1 and done > 0:
@@ -136,11 +143,7 @@ def progress_words(progress: Progress, elapsed: float) -> str:
             words.append(f"{(total - done) / rate:.0f} s left")
     if progress.message:
         words.append(progress.message)
-    text = " · ".join(words)
-    if not total or total < 0:
-        return text
-    full = round(_BAR * min(max(done / total, 0), 1))
-    return f"{'█' * full}{'░' * (_BAR - full)} {text}"
+    return " · ".join(words)
 
 
 def log_line(line: LogMessage) -> str:

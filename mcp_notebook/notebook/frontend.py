@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -33,6 +34,15 @@ class Frontend:
         if kernel is None:
             return TERMINAL if sys.stdin is not None and sys.stdin.isatty() else HEADLESS
         return _sender(kernel.get_parent("shell") or {})
+
+
+PROMPTS = "MCP_NOTEBOOK_PROMPTS"
+"""With the value `text`, widgets are not used: for front ends that show none, though they look as if they did."""
+
+
+def wants_widgets(frontend: Frontend) -> bool:
+    """Whether widgets are to be used there."""
+    return frontend.widgets and os.environ.get(PROMPTS) != "text"
 
 
 def _sender(message: dict[str, Any]) -> Frontend:

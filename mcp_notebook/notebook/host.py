@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
@@ -16,6 +15,7 @@ from ..transports.command import Command
 from ..transports.relay import behind, is_ours
 from ..types import ElicitParams, ElicitResult
 from .consent import TRUST, RememberedConsents, trusted_from_outside
+from .frontend import wants_widgets
 from .nobody import Nobody, Policy
 from .prompter import Decision, Prompter, line
 from .runtime import Runtime
@@ -25,8 +25,6 @@ from .widgets.prompter import WidgetPrompter
 
 T = TypeVar("T")
 
-PROMPTS = "MCP_NOTEBOOK_PROMPTS"
-"""With the value `text`, widgets are not used: for front ends that show none, though they look as if they did."""
 TICK = 0.2
 """Seconds after which a question that no cell could show looks for one again."""
 
@@ -226,7 +224,7 @@ class NotebookHost:
         """By the front end of the code that runs, and waits."""
         frontend = self._runtime.frontend()
         other = self._text if frontend.stdin else self._nobody
-        if frontend.widgets and self._runtime.answers_widgets and os.environ.get(PROMPTS) != "text":
+        if self._runtime.answers_widgets and wants_widgets(frontend):
             return WidgetPrompter(self._runtime, other)
         return other
 

@@ -21,6 +21,8 @@ from ..render import mimebundle
 from ..render.as_text import document
 from ..render.letters import one_line
 from ..render.parts import Card, Part
+from .actions import Actions
+from .frontend import wants_widgets
 from .runtime import Runtime
 from .waiting import NobodyWaiting
 
@@ -101,24 +103,34 @@ class Afterwards:
         show(parts)
 
 
+def _with_buttons(actions: Actions) -> Screen:
+    from .widgets.live_card import LiveCard  # loading ipywidgets takes longer than all the rest, and may not be needed
+
+    return LiveCard(actions)
+
+
 class Live:
     """The output of one command at work. Make it in the main thread, while the cell runs.
 
     Args:
         runtime: where the work goes on.
         background: no cell waits for the work.
+        actions: what one can do with it: its buttons, where there are such.
 
     Attributes:
         in_place: whether an output can be changed in place.
         drawn: whether anything was shown so far.
     """
 
-    def __init__(self, runtime: Runtime, *, background: bool = False) -> None:
+    def __init__(self, runtime: Runtime, *, background: bool = False, actions: Actions | None = None) -> None:
         self._runtime = runtime
-        kind = runtime.frontend().kind
+        frontend = runtime.frontend()
+        kind = frontend.kind
         self.in_place = kind == "lab"
-        if self.in_place:
-            self._screen: Screen = InPlace()
+        if self.in_place and actions is not None and runtime.answers_widgets and wants_widgets(frontend):
+            self._screen: Screen = _with_buttons(actions)
+        elif self.in_place:
+            self._screen = InPlace()
         elif kind != "headless" and not background:
             self._screen = OneLine()
         else:

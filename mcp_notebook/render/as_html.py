@@ -7,7 +7,7 @@ from functools import singledispatch
 
 from ..types import encode_base64
 from .html import Html, card, details, h, table
-from .parts import Card, Fold, Media, Node, Part, Table, Text, Tree
+from .parts import Bar, Card, Fold, Media, Node, Part, Table, Text, Tree
 from .style import CSS, ROOT
 
 _OPEN_LEVELS = 2
@@ -36,6 +36,12 @@ def _(part: Text) -> Html:
     if part.look in ("mono", "code"):
         return h("pre", part.text, cls="mcp-text mcp-code" if part.look == "code" else "mcp-text")
     return h("div", part.text, cls="mcp-prose" if part.look == "prose" else f"mcp-{part.look} mcp-mute")
+
+
+@write.register
+def _(part: Bar) -> Html:
+    bar = h("progress", max="1", value=f"{part.share:.4f}", label=part.words)
+    return h("div", bar, h("span", part.words), cls="mcp-bar")
 
 
 @write.register

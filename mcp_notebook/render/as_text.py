@@ -9,11 +9,13 @@ from itertools import accumulate
 from textwrap import indent
 
 from .letters import legible, one_line
-from .parts import Card, Fold, Media, Node, Part, Table, Text, Tree
+from .parts import Bar, Card, Fold, Media, Node, Part, Table, Text, Tree
 
 _CELL = 60
 """How many columns of a terminal one cell may take."""
 _STEP = "  "
+_BAR = 20
+"""How many characters a bar has."""
 
 
 def document(parts: Iterable[Part]) -> str:
@@ -38,6 +40,12 @@ def write(part: Part) -> str:
 def _(part: Text) -> str:
     shown = legible(part.text)
     return indent(shown, _STEP) if part.look == "code" else shown
+
+
+@write.register
+def _(part: Bar) -> str:
+    full = round(_BAR * part.share)
+    return f"{'█' * full}{'░' * (_BAR - full)} {one_line(legible(part.words))}"
 
 
 @write.register

@@ -29,9 +29,10 @@ ELEMENTS = frozenset(
         "li",
         "img",
         "audio",
+        "progress",
     }
 )
-ATTRIBUTES = frozenset({"class", "src", "alt", "controls", "preload", "open"})
+ATTRIBUTES = frozenset({"class", "src", "alt", "controls", "preload", "open", "max", "value", "aria-label"})
 _EMPTY = frozenset({"img"})
 
 
@@ -56,7 +57,8 @@ def h(tag: str, *children: Child, **attributes: str | bool | None) -> Html:
     Args:
         tag: one of `ELEMENTS`.
         children: text (is escaped), `Html`, nested lists of those; None is left out.
-        attributes: from `ATTRIBUTES`, with `cls` for `class`; None and False are left out, True has no value.
+        attributes: from `ATTRIBUTES`, with `cls` for `class` and `label` for `aria-label`; None and False are left out,
+            True has no value.
 
     Raises:
         ValueError: an element, an attribute or an address that we do not use.
@@ -72,7 +74,7 @@ def h(tag: str, *children: Child, **attributes: str | bool | None) -> Html:
 
 
 def _attribute(name: str, value: str | bool | None) -> str:
-    name = "class" if name == "cls" else name
+    name = {"cls": "class", "label": "aria-label"}.get(name, name)
     if name not in ATTRIBUTES:
         raise ValueError(f"{name}= is not among the attributes used here")
     if value is None or value is False:

@@ -33,6 +33,14 @@ class Text(Part):
 
 
 @dataclass(frozen=True, slots=True)
+class Bar(Part):
+    """How far something is: a share from 0 to 1, and the same in words."""
+
+    share: float
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
 class Table(Part):
     """Rows under columns; with `names` the first column holds what the rows are called."""
 

@@ -39,6 +39,8 @@ _SOURCE = """
 .mcp-nb .mcp-state { color: var(--mcp-c) }
 .mcp-nb .mcp-mute { color: var(--mcp-dim) }
 .mcp-nb .mcp-aside { margin-left: auto }
+.mcp-nb .mcp-bar { align-items: center; display: flex; gap: 8px }
+.mcp-nb .mcp-bar progress { accent-color: var(--mcp-c); flex: 1; height: 8px; min-width: 80px }
 .mcp-nb * + .mcp-label { margin-top: 8px }
 .mcp-nb .mcp-prose { white-space: pre-wrap }
 .mcp-nb pre.mcp-text {

@@ -13,6 +13,7 @@ from ...client import CallHandle, ToolResult
 from ...protocol.json_schema import coerce_text, describe, properties_of
 from ...render.parts import Text
 from ...types import Tool
+from ..actions import CallActions
 from ..background import watch
 from ..body import read_body
 from ..brief import CommandError, hinted
@@ -173,8 +174,8 @@ def _check_required(tool: Tool, arguments: Mapping[str, Any]) -> None:
 def run_call(invocation: Invocation) -> Reply:
     """Make the call, and show it at work."""
     call = parse_call(invocation)
-    live = Live(invocation.workspace.runtime, background=call.background)
     handle = call.begin()
+    live = Live(invocation.workspace.runtime, background=call.background, actions=CallActions(handle))
     invocation.workspace.remember(handle)
     view = CallView(handle, call.typed)
     if call.background:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from ...errors import ProtocolError, UnsupportedFeature
 from ...render.parts import Card, Text
+from ..actions import CallActions
 from ..brief import CommandError
 from ..call_view import CallView
 from ..foreground import wait_for
@@ -18,7 +19,9 @@ from .table import Command, Invocation, Reply
 def result(invocation: Invocation) -> Reply:
     """Wait for a call in this cell, and show what comes of it."""
     call, runtime = one_call(invocation), invocation.workspace.runtime
-    return Reply(wait_for(call, CallView(call, ""), Live(runtime), runtime, quiet=invocation.used))
+    return Reply(
+        wait_for(call, CallView(call, ""), Live(runtime, actions=CallActions(call)), runtime, quiet=invocation.used)
+    )
 
 
 def forget(invocation: Invocation) -> Reply:

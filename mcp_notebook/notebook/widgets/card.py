@@ -4,29 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any
 
 from IPython.display import DisplayHandle
 from ipywidgets import HTML, Button, HBox, VBox, Widget
 
 from ...render.html import Html, h
 from ...render.style import CSS, ROOT
+from ..actions import Choice
 
+BUTTONS = "{where} .widget-button {{ height: auto; line-height: inherit; margin: 0; padding: 2px 10px; width: auto }}"
+"""The rule for buttons in a place."""
 _CSS = """
 .mcp-asking, .mcp-asking .widget-box { margin: 0; overflow: visible }
 .mcp-asking .widget-html, .mcp-asking .widget-html-content { font: inherit; line-height: inherit; margin: 0 }
 .mcp-asking pre.mcp-code { margin: 0; max-height: none }
 .mcp-asking a { color: var(--jp-content-link-color, LinkText); text-decoration: underline }
-.mcp-asking .mcp-row .widget-button { height: auto; line-height: inherit; margin: 0; padding: 2px 10px; width: auto }
 """
-
-
-class Choice(NamedTuple):
-    """A button. With `style` "primary" it is the main one."""
-
-    label: str
-    tooltip: str
-    style: str = ""
 
 
 class Card(VBox):
@@ -46,7 +40,7 @@ class Card(VBox):
         self._row = classed(HBox(list(buttons)), "mcp-row")
         self.entitle(title)
         card = classed(VBox([self._head, self._body, self._row]), "mcp-card", state)
-        super().__init__([HTML(f"<style>{CSS}{_CSS}</style>"), card])
+        super().__init__([HTML(f"<style>{CSS}{_CSS}{BUTTONS.format(where='.mcp-asking .mcp-row')}</style>"), card])
         classed(self, ROOT, "mcp-asking")
 
     def entitle(self, title: str) -> None:
@@ -70,7 +64,7 @@ class Card(VBox):
     def leave(self, line: str) -> None:
         """Leave a line in its place. May be called from any thread."""
         self._handle.update({"text/plain": f"● {line}"}, raw=True)
-        for widget in _all_of(self):
+        for widget in all_of(self):
             widget.close()
 
 
@@ -93,6 +87,6 @@ def classed(widget: Any, *classes: str) -> Any:
     return widget
 
 
-def _all_of(widget: Widget) -> list[Widget]:
+def all_of(widget: Widget) -> list[Widget]:
     """A widget, and what is in it."""
-    return [widget, *(inner for child in getattr(widget, "children", ()) for inner in _all_of(child))]
+    return [widget, *(inner for child in getattr(widget, "children", ()) for inner in all_of(child))]

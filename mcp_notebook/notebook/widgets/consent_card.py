@@ -9,8 +9,9 @@ from contextlib import suppress
 from ...render.html import h
 from ...render.letters import excerpt
 from ...transports.command import Command
+from ..actions import Choice
 from ..prompter import WARNING, Decision, circumstances
-from .card import Card, Choice, button, made_visible
+from .card import Card, button, made_visible
 
 _TITLE = "start this program on your computer?"
 _CHOICES = {

@@ -15,8 +15,9 @@ from typing import Literal
 from ...client.urls import ExaminedUrl
 from ...render.html import Html, h
 from ...visible import visible
+from ..actions import Choice
 from ..prompter import around_host, line
-from .card import Card, Choice, button, made_visible
+from .card import Card, button, made_visible
 
 Action = Literal["accept", "decline", "cancel"]
 _ALLOW = Choice("Show the link", "Then a click on the link opens the page in a new tab of your browser")
