@@ -64,6 +64,15 @@ def until(condition: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
+@pytest.fixture
+def no_widgets(kernel: Kernel) -> Iterator[None]:
+    """Outputs are changed in place, without buttons."""
+    kernel.run("%env MCP_NOTEBOOK_PROMPTS=text")
+    yield
+    kernel.run("%env MCP_NOTEBOOK_PROMPTS=")
+
+
+@pytest.mark.usefixtures("no_widgets")
 def test_in_a_notebook_a_call_shows_how_far_it_is_and_then_its_result(kernel: Kernel) -> None:
     outcome = kernel.run("%mcp call work steps=4", cell="a")
     assert len(outcome.data) == 1
@@ -124,6 +133,7 @@ def test_an_interrupted_call_ends_the_cell(kernel: Kernel) -> None:
     assert "on" not in outcome.text
 
 
+@pytest.mark.usefixtures("no_widgets")
 def test_a_call_in_the_background_goes_on_showing_how_far_it_is(kernel: Kernel) -> None:
     request = kernel.send("h = %mcp call --bg work steps=3", cell="a")
     outcome = kernel.until(request, lambda outcome: outcome.idle)

@@ -88,5 +88,6 @@ def classed(widget: Any, *classes: str) -> Any:
 
 
 def all_of(widget: Widget) -> list[Widget]:
-    """A widget, and what is in it."""
-    return [widget, *(inner for child in getattr(widget, "children", ()) for inner in all_of(child))]
+    """A widget, what it is made with, and what is in it."""
+    made_with = [part for name in ("layout", "style") if isinstance(part := getattr(widget, name, None), Widget)]
+    return [widget, *made_with, *(inner for child in getattr(widget, "children", ()) for inner in all_of(child))]

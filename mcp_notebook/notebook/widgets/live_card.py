@@ -12,7 +12,7 @@ from ...render.as_html import write_all
 from ...render.html import h
 from ...render.parts import Part
 from ...render.style import CSS, ROOT
-from ..actions import Actions
+from ..actions import Action, Actions
 from .card import BUTTONS, all_of, button, classed
 
 _CSS = f"""
@@ -36,32 +36,49 @@ class LiveCard:
     def __init__(self, actions: Actions) -> None:
         self._actions = actions
         self._handle = DisplayHandle()
-        self._drawn = False
-        self._buttons = {action: button(action.choice, action.do) for action in actions.possible}
-        self._style, self._body = HTML(), HTML()
-        self._row = classed(HBox(), "mcp-actions")
-        self._box: VBox = classed(VBox([self._style, self._body, self._row]), ROOT, "mcp-live")
+        self._made: _Made | None = None
 
     def draw(self, parts: Sequence[Part]) -> bool:
         """Show how it stands. The first time in the main thread, then from any."""
-        actions = self._actions()
-        row = [self._buttons[action] for action in actions]
-        if list(self._row.children) != row or not self._drawn:
-            self._row.children = row
-            room = 10 + sum(ROOM[0] + ROOM[1] * len(action.choice.label) for action in actions)
-            self._style.value = f"<style>{CSS}{_CSS}.mcp-live {{ --mcp-room: {room}px }}</style>"
-        self._body.value = h("div", write_all(parts)).source
-        if not self._drawn:
-            self._drawn = True
+        made = self._made
+        if made is None:
+            made = self._made = _Made(self._actions.possible)  # not before it is needed: most calls are quick
+            made.show(parts, self._actions())
             text = mimebundle(list(parts))["text/plain"]
-            self._handle.display({**(self._box._repr_mimebundle_() or {}), "text/plain": text}, raw=True)
+            self._handle.display({**(made.box._repr_mimebundle_() or {}), "text/plain": text}, raw=True)
+        else:
+            made.show(parts, self._actions())
         return True
 
     def finish(self, parts: Sequence[Part]) -> None:
         """Show what came of it, without widgets."""
-        if self._drawn:
+        made, self._made = self._made, None
+        if made is not None:
             self._handle.update(mimebundle(list(parts)), raw=True)
+            made.close()
         elif parts:
             self._handle.display(mimebundle(list(parts)), raw=True)
-        for widget in (*all_of(self._box), *self._buttons.values()):
+
+
+class _Made:
+    """The widgets of a card."""
+
+    def __init__(self, possible: Sequence[Action]) -> None:
+        self.buttons = {action: button(action.choice, action.do) for action in possible}
+        self.body = HTML()
+        self._style = HTML()
+        self.row = classed(HBox(), "mcp-actions")
+        self.box: VBox = classed(VBox([self._style, self.body, self.row]), ROOT, "mcp-live")
+
+    def show(self, parts: Sequence[Part], actions: Sequence[Action]) -> None:
+        row = [self.buttons[action] for action in actions]
+        if list(self.row.children) != row or not self._style.value:
+            self.row.children = row
+            room = 10 + sum(ROOM[0] + ROOM[1] * len(action.choice.label) for action in actions)
+            self._style.value = f"<style>{CSS}{_CSS}.mcp-live {{ --mcp-room: {room}px }}</style>"
+        self.body.value = h("div", write_all(parts)).source
+
+    def close(self) -> None:
+        self.row.children = list(self.buttons.values())
+        for widget in all_of(self.box):
             widget.close()

@@ -1,0 +1,109 @@
+"""Cards of calls in real kernels: how far they are, what one can do, and the plain HTML that they leave behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from ..cache import Unavailable
+from ..kernels import Kernel, kernel_names, running_kernel
+
+SETUP = """
+import asyncio
+from mcp_notebook import Context, Server
+from mcp_notebook.notebook.widgets import live_card
+
+class TellingCard(live_card.LiveCard):
+    "A card that says what it shows, and the comms of its buttons."
+    def draw(self, parts):
+        first = self._made is None
+        drawn = super().draw(parts)
+        told.append((self._made.body.value, [button.description for button in self._made.row.children]))
+        if first:
+            print(*(button.comm.comm_id for button in self._made.buttons.values()))
+        return drawn
+
+live_card.LiveCard, told = TellingCard, []
+server = Server("demo")
+gone = asyncio.Event()
+
+@server.tool
+async def work(ctx: Context, steps: int = 4, forever: bool = False) -> str:
+    try:
+        for step in range(steps):
+            await ctx.progress(step, steps, f"step <b>{step}</b>")
+            await ctx.info(f"did {step}")
+            await asyncio.sleep(0.3)
+        if forever:
+            await asyncio.sleep(60)
+    except asyncio.CancelledError:
+        gone.set()
+        raise
+    return "done"
+
+%mcp connect demo server
+"""
+RESUME, CANCEL = range(2)
+
+
+@pytest.fixture(scope="module", params=kernel_names())
+def kernel(request: pytest.FixtureRequest) -> Iterator[Kernel]:
+    try:
+        with running_kernel(request.param) as kernel:
+            for cell in ("%load_ext mcp_notebook", SETUP):
+                outcome = kernel.run(cell)
+                assert outcome.status == "ok", outcome
+            yield kernel
+    except Unavailable as why:
+        pytest.skip(str(why))
+
+
+def test_a_card_shows_how_far_a_call_is_and_leaves_plain_html(kernel: Kernel) -> None:
+    kernel.run("told.clear()")
+    outcome = kernel.run("%mcp call work steps=4", cell="a")
+    shown = kernel.value("[body for body, _ in told]")
+    assert any('<progress max="1" value="0.7500" aria-label="3 of 4' in body for body in shown)
+    assert any("step &lt;b&gt;3&lt;/b&gt;" in body and "did 2" in body for body in shown)
+    assert kernel.value("{tuple(buttons) for _, buttons in told}") == {("Cancel",)}
+    assert len(shown) <= 20  # at most ten times a second
+    assert "application/vnd.jupyter.widget-view+json" in outcome.data[0]
+    assert "● working work on demo" in outcome.data[0]["text/plain"]
+    last = outcome.updates[-1]
+    assert set(last) == {"text/html", "text/plain"}
+    assert "● completed work on demo" in last["text/plain"]
+    assert "done" in last["text/html"]
+
+
+def test_the_button_cancels_the_call_that_the_cell_waits_for(kernel: Kernel) -> None:
+    kernel.run("gone.clear()")
+    request = kernel.send("%mcp call work forever=true", cell="a")
+    buttons = kernel.until(request, "\n").text.split()
+    kernel.click(buttons[CANCEL])
+    outcome = kernel.outcome(request)
+    assert outcome.status == "error"
+    assert "● cancelled work on demo" in outcome.updates[-1]["text/plain"]
+    assert kernel.value("gone.is_set()") is True
+
+
+def test_the_button_cancels_a_call_in_the_background(kernel: Kernel) -> None:
+    kernel.run("gone.clear()")
+    request = kernel.send("h = %mcp call --bg work forever=true", cell="a")
+    buttons = kernel.until(request, "\n").text.split()
+    kernel.outcome(request)
+    kernel.click(buttons[CANCEL])
+    left = kernel.run("import time\nwhile not h.done(): time.sleep(0.02)\nprint(h.status)")
+    assert left.text == "cancelled\n"
+
+
+def test_widgets_are_closed_when_the_call_has_ended(kernel: Kernel) -> None:
+    kernel.run("from ipywidgets.widgets import widget\nbefore = len(widget._instances)")
+    kernel.run("%mcp call work steps=3", cell="a")
+    assert kernel.value("len(widget._instances) - before") == 0
+
+
+def test_a_quick_call_needs_no_widgets(kernel: Kernel) -> None:
+    kernel.run("told.clear()")
+    outcome = kernel.run("%mcp call work steps=0", cell="a")
+    assert kernel.value("told") == []
+    assert set(outcome.data[0]) == {"text/html", "text/plain"}
