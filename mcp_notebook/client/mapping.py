@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,7 @@ class CallMap(Sequence[CallHandle]):
         self._calls: list[CallHandle | None] = [None] * len(rows)
         self._outcomes: list[Outcome | None] = [None] * len(rows)
         self._done = 0
+        self._began, self._over = time.time(), 0.0
         self._cancelled = False
         self._listeners: list[Callable[[CallMap], None]] = []
         self._future: Future[list[Outcome]] | None = None
@@ -97,9 +99,21 @@ class CallMap(Sequence[CallHandle]):
             import pandas
         except ImportError:
             raise ImportError("to_pandas() needs pandas: pip install pandas") from None
-        return pandas.DataFrame(
-            [{**row, **_cells(outcome)} for row, outcome in zip(self.rows, self._outcomes, strict=True)]
-        )
+        return pandas.DataFrame(self.table())
+
+    def table(self) -> list[dict[str, Any]]:
+        """The same as dicts."""
+        return [{**row, **_cells(outcome)} for row, outcome in zip(self.rows, self._outcomes, strict=True)]
+
+    @property
+    def ended(self) -> int:
+        """How many have ended."""
+        return self._done
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since they began, up to the end of the last."""
+        return (self._over or time.time()) - self._began
 
     def add_listener(self, listener: Callable[[CallMap], None]) -> None:
         """Have a function told of each change, on the connection's loop, where it must not block."""
@@ -120,6 +134,7 @@ class CallMap(Sequence[CallHandle]):
     async def _run(self, concurrency: int) -> list[Outcome]:
         todo = iter(range(len(self.rows)))  # one for all workers: each takes the next
         await asyncio.gather(*(self._work(todo) for _ in range(min(concurrency, len(self.rows)))))
+        self._over = time.time()
         return [outcome for outcome in self._outcomes if outcome is not None]
 
     async def _work(self, todo: Iterable[int]) -> None:

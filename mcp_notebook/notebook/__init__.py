@@ -15,11 +15,13 @@ def load_ipython_extension(shell: Any) -> None:
     from .host import NotebookHost
     from .magics import MCPMagics
     from .runtime import Runtime
+    from .shown_calls import register
     from .tracebacks import show_errors_briefly
 
     show_errors_briefly(shell)
     NotebookHost.of(Runtime.of(shell), shell)
     shell.register_magics(MCPMagics(shell))
+    register(shell)
     _remove_matcher(shell)
     shell.Completer.custom_matchers.append(matcher_for(shell))
 
@@ -27,7 +29,9 @@ def load_ipython_extension(shell: Any) -> None:
 def unload_ipython_extension(shell: Any) -> None:
     """`%unload_ext mcp_notebook`: connections end with the cell, unless the extension is loaded again in it."""
     from .runtime import Runtime
+    from .shown_calls import unregister
 
+    unregister(shell)
     for magics in shell.magics_manager.magics.values():
         magics.pop("mcp", None)
     shell.custom_exceptions = ()

@@ -107,3 +107,25 @@ def test_a_quick_call_needs_no_widgets(kernel: Kernel) -> None:
     outcome = kernel.run("%mcp call work steps=0", cell="a")
     assert kernel.value("told") == []
     assert set(outcome.data[0]) == {"text/html", "text/plain"}
+
+
+def test_a_handle_that_is_displayed_shows_its_card(kernel: Kernel) -> None:
+    kernel.run("gone.clear()\nh = %mcp call --bg work forever=true", cell="a")
+    outcome = kernel.run("h", cell="b")
+    assert "● working work on demo" in outcome.data[0]["text/plain"]
+    kernel.click(outcome.text.split()[CANCEL])
+    kernel.run("import time\nwhile not h.done(): time.sleep(0.02)")
+    assert "● cancelled work on demo" in kernel.run("h", cell="c").data[0]["text/plain"]
+    assert "● working" not in kernel.run("h").data[0]["text/plain"]  # where nobody watches, too
+
+
+def test_many_calls_show_one_card_and_then_a_table(kernel: Kernel) -> None:
+    kernel.run("from mcp_notebook import connect\nclient = await connect(server)")
+    outcome = kernel.run(
+        "calls = client.map('work', [{'steps': n} for n in (1, 2, 3, 2)], concurrency=2)\ncalls", cell="a"
+    )
+    assert "● working work" in outcome.data[0]["text/plain"]
+    kernel.run("calls.result()[0].text")
+    end = kernel.run("calls", cell="b").data[0]
+    assert "● completed work 4 of 4" in " ".join(end["text/plain"].split())
+    assert end["text/html"].count("<td>done</td>") == 4
