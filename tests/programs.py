@@ -1,7 +1,7 @@
 """Programs from outside that tests need: where they are, and how to get what npm has.
 
-Node.js comes with the extra `test` (from PyPI). The packages in `tests/node/package.json` are installed the first time
-they are asked for.
+Node.js comes with the extra `test` (from PyPI). The packages in `tests/node/package.json`, and in those of the folders
+there, are installed the first time they are asked for.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .cache import Unavailable, kept
 
 __all__ = ["chromium", "everything_command", "find", "node_modules"]
 
-_PACKAGE_JSON = Path(__file__).parent / "node" / "package.json"
+_NODE = Path(__file__).parent / "node"
 
 
 def find(name: str) -> str:
@@ -44,13 +44,13 @@ def chromium() -> str:
     raise Unavailable("no Chromium is installed")
 
 
-def node_modules() -> Path:
-    """The folder with the npm packages that `tests/node/package.json` names.
+def node_modules(folder: str = "") -> Path:
+    """The folder with the npm packages that `tests/node/package.json` names, or the one in a folder there.
 
     Raises:
         Unavailable: there is no Node.js, or they could not be installed.
     """
-    wanted = _PACKAGE_JSON.read_bytes()
+    wanted = (_NODE / folder / "package.json").read_bytes()
 
     def install(folder: Path) -> None:
         npm = find("npm")

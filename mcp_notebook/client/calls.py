@@ -305,10 +305,13 @@ class CallHandle:
     async def _outcome(self, maker: Maker, timeout: float | None, total: float | None) -> Any:
         if self.wish is None and not only_as_task(maker.known_tool(self.tool)):
             try:
-                return await self._made(maker, timeout, total)
+                raw = await self._made(maker, timeout, total)
             except ProtocolError as error:
                 if not wants_task(maker.session.profile, error):
                     raise
+            else:
+                if not await self._was_refused(maker, raw):
+                    return raw
         from . import tasking
 
         self.as_task = task = await tasking.choose(maker, self.tool, self.wish or TaskWish())
@@ -316,6 +319,17 @@ class CallHandle:
         limits = (timeout, total) if task.form.answered_at_once else (None, None)
         made = self._made(maker, *limits)
         return await tasking.begin(self, task, made, maker.attached, maker.known_tool(self.tool))
+
+    async def _was_refused(self, maker: Maker, raw: Any) -> bool:
+        """Whether a result is in truth the refusal of a call that should have been one for a task: the TypeScript SDK's
+        servers say so in a tool's own error. What the tool says of itself decides; such a call did nothing yet."""
+        failed = isinstance(raw, dict) and raw.get("isError") is True
+        if not failed or not takes_tasks(maker.session.profile):
+            return False
+        if maker.known_tool(self.tool) is None:
+            with suppress(MCPError):
+                await maker.list_tools()
+        return only_as_task(maker.known_tool(self.tool))
 
     async def _made(self, maker: Maker, timeout: float | None, total: float | None) -> Any:
         """The answer to the request itself."""
@@ -499,8 +513,12 @@ def wants_task(profile: Profile, error: ProtocolError) -> bool:
     if error.code == profile.revision.missing_capability:
         required = (error.data or {}).get("requiredCapabilities") if isinstance(error.data, dict) else None
         return isinstance(required, dict) and declared(required.get("extensions"))
-    tasks = (profile.server.tasks or {}).get("requests")
-    return error.code == METHOD_NOT_FOUND and tasks is not None
+    return error.code == METHOD_NOT_FOUND and takes_tasks(profile)
+
+
+def takes_tasks(profile: Profile) -> bool:
+    """Whether a server says that it carries out requests as tasks (TCR-1)."""
+    return (profile.server.tasks or {}).get("requests") is not None
 
 
 def _beside(future: Future[ToolResult]) -> Future[ToolResult]:

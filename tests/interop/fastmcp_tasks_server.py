@@ -46,7 +46,8 @@ async def ask(ctx: Context) -> Any:
 
 
 @server.tool(task=REQUIRED)
-async def wait() -> str:
+async def wait(ctx: Context) -> str:
+    await ctx.report_progress(0, message="waiting")
     await asyncio.sleep(1000)
     return "waited"
 

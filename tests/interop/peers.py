@@ -15,7 +15,7 @@ import uvicorn
 from .. import programs
 from ..scripted import until
 
-__all__ = ["Program", "kill_group", "running", "running_script"]
+__all__ = ["Program", "kill_group", "running", "running_program", "running_script"]
 
 
 @contextlib.asynccontextmanager
@@ -78,8 +78,17 @@ def kill_group(pid: int) -> None:
 async def running_script(name: str, *arguments: str) -> AsyncIterator[Program]:
     """A script beside this file, on Node.js, whose first argument is where the npm packages are."""
     command = [programs.find("node"), str(Path(__file__).with_name(name)), str(programs.node_modules()), *arguments]
-    pipe = asyncio.subprocess.PIPE
-    program = Program(await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, start_new_session=True))
+    async with running_program(*command) as program:
+        yield program
+
+
+@contextlib.asynccontextmanager
+async def running_program(*command: str, **environment: str) -> AsyncIterator[Program]:
+    """Any program, in this environment with additions."""
+    pipe, env = asyncio.subprocess.PIPE, {**os.environ, **environment}
+    program = Program(
+        await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, env=env, start_new_session=True)
+    )
     try:
         yield program
     finally:

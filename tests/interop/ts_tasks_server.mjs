@@ -55,6 +55,10 @@ task("ask", "required", {}, async (args, extra) => {
   await extra.taskStore.updateTaskStatus(extra.taskId, "working");
   return text(`${answer.action} ${answer.content?.value}`);
 });
-task("wait", "required", {}, () => new Promise(() => {}));
+task("wait", "required", {}, async (args, extra) => {
+  await extra.taskStore.updateTaskStatus(extra.taskId, "working", "waiting");
+  await new Promise(() => {});
+});
 server.registerTool("plain", {}, async () => text("plain"));
+process.stdin.on("end", () => process.exit(0)); // tasks that are kept would hold it up
 await server.connect(new StdioServerTransport());
