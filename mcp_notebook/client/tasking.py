@@ -147,8 +147,9 @@ async def follow(
         following.stop()
 
 
-class _AlreadyThere(Exception):
-    """A request was sent again, and its task turned out to be there (TSK-11)."""
+class _LookFirst(Exception):
+    """An answer does not say what became of the task: a request was sent again, and the task turned out to be there
+    (TSK-11), or its result was refused, which may be for other reasons than its own error."""
 
 
 class _Following:
@@ -180,17 +181,21 @@ class _Following:
             await self._first_pause()
         while True:
             if self.answer is not None and self.answer.done():
-                with suppress(*DROPS, _AlreadyThere):
+                with suppress(*DROPS, _LookFirst):
                     return self._answered(self.answer)
                 self.answer = None
+            ended = False
             try:
                 self.session = await self.attach()
-                if await self._look(self.session):
+                ended = await self._look(self.session)
+                if ended:
                     return await self._conclude(self.session)
                 self.failures = 0
             except DROPS as error:
                 await self._dropped(error)
             except ProtocolError as error:
+                if ended and self.task.state is not None and self.task.state.status is not TaskStatus.COMPLETED:
+                    raise  # that is how it ended
                 await self._refused(error)
             else:
                 await self._wait(self._interval)
@@ -249,8 +254,9 @@ class _Following:
             state = self.task.state
             if state is not None and state.status is TaskStatus.CANCELLED:
                 raise _cancelled(state) from error
-            if self.resent and error.code == INVALID_PARAMS and state is None:
-                raise _AlreadyThere from error
+            again = self.resent and error.code == INVALID_PARAMS and state is None
+            if again or self.task.form.questions == "fetched":
+                raise _LookFirst from error
             raise
 
     async def _look(self, session: ClientSession) -> bool:
@@ -315,8 +321,11 @@ class _Following:
         """The server does not tell about the task: the request may not have arrived, or it is gone."""
         call, task = self.call, self.task
         if self.answer is not None and not self.answer.done():
-            await asyncio.wait([self.answer], timeout=self._interval if error.code != METHOD_NOT_FOUND else None)
-            return  # which may say more; with a server that has no tasks it says all
+            gone = error.code == INVALID_PARAMS and task.state is not None
+            patience = LAST_WORD if gone else self._interval if error.code != METHOD_NOT_FOUND else None
+            await asyncio.wait([self.answer], timeout=patience)
+            if self.answer.done() or not gone:
+                return  # which may say more; with a server that has no tasks it says all
         if error.code == INTERNAL_ERROR:
             await self._dropped(error)  # too often, or a fault of the moment
             return
