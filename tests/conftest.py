@@ -7,7 +7,7 @@ Tests marked `node` or `browser` are skipped where there is no Node.js or Chromi
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from typing import TypeVar
 
 import pytest
@@ -19,6 +19,14 @@ _NEEDS: dict[str, Callable[[], object]] = {"node": lambda: programs.find("npx"),
 """Markers -> what must not raise Unavailable."""
 
 _Report = TypeVar("_Report", pytest.TestReport, pytest.CollectReport)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def state_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What notebooks remember between kernels: tests, and the kernels they start, leave the user's alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MCP_NOTEBOOK_STATE", str(tmp_path_factory.mktemp("state")))
+        yield
 
 
 @pytest.fixture

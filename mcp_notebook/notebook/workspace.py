@@ -17,6 +17,7 @@ from ..transports.http.options import HttpOptions
 from ..transports.relay import behind, name_of
 from ..visible import visible
 from .brief import CommandError, hinted
+from .changed_tools import UsedTools
 from .kept import place_of
 from .runtime import Runtime
 
@@ -157,6 +158,8 @@ class Workspace:
         self.runtime = runtime
         self.calls: dict[str, CallHandle] = {}
         """The calls that were begun, by id, the newest last."""
+        self.used = UsedTools()
+        """What tools were when they were last called."""
         self.place = place_of(shell)
         """Where servers are kept for: see `kept`."""
         self._members: dict[str, Member] = {}

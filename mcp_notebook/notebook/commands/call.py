@@ -11,7 +11,7 @@ from pydantic_core import from_json
 
 from ...client import CallHandle, ToolResult
 from ...protocol.json_schema import coerce_text, describe, properties_of
-from ...render.parts import Text
+from ...render.parts import Part, Text
 from ...types import Tool
 from ..actions import CallActions
 from ..background import watch
@@ -20,7 +20,7 @@ from ..brief import CommandError, hinted
 from ..call_view import CallView
 from ..foreground import wait_for
 from ..interpolation import Names, as_json
-from ..live import Live
+from ..live import Live, show
 from ..words import Word
 from .completing import Completing, complete_arguments
 from .naming import Found, find
@@ -171,9 +171,28 @@ def _check_required(tool: Tool, arguments: Mapping[str, Any]) -> None:
         raise CommandError(f"{tool.name} needs {wanted}.")
 
 
+def _check_unchanged(invocation: Invocation, found: Found) -> list[Part]:
+    """What has changed about a tool since it was last called, where nobody is there to read it before it is called.
+
+    Raises:
+        CommandError: somebody is: they are told, and may call it again.
+    """
+    used, where = invocation.workspace.used, found.member.target.where
+    changes = used.changes(where, found.item)
+    used.used(where, found.item)
+    if not changes:
+        return []
+    lines = "\n".join(f"  {change}" for change in changes)
+    told = f"{found.item.name} is not what it was when you last called it:\n{lines}"
+    if invocation.workspace.runtime.frontend().kind == "headless":
+        return [Text(told, "note")]
+    raise CommandError(f"{told}\n  Nothing was called. Run this again to call it as it is now.")
+
+
 def run_call(invocation: Invocation) -> Reply:
     """Make the call, and show it at work."""
     call = parse_call(invocation)
+    show(_check_unchanged(invocation, call.found))
     handle = call.begin()
     live = Live(invocation.workspace.runtime, background=call.background, actions=CallActions(handle))
     invocation.workspace.remember(handle)
