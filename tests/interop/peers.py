@@ -50,6 +50,11 @@ class Program:
         assert len(self.said) > number, "the program ended: what it wrote on stderr stands above"
         return self.said[number]
 
+    async def all(self) -> list[str]:
+        """The lines that it wrote, once it has ended."""
+        await until(lambda: self._reading.done(), bound=60)
+        return self.said
+
     def go(self) -> None:
         """Let it go on."""
         assert self._process.stdin is not None
