@@ -71,6 +71,12 @@ class AsTask:
         self.state = state
         self.news.set()
 
+    def ended(self, raw: Any) -> None:
+        """Its result is there, perhaps before anybody said that it has ended."""
+        if self.state is not None and not self.state.status.terminal:
+            failed = self.form.errors_fail and isinstance(raw, dict) and raw.get("isError") is True
+            self.state.status = TaskStatus.FAILED if failed else TaskStatus.COMPLETED
+
 
 async def choose(maker: Maker, name: str, wish: TaskWish) -> AsTask:
     """The form in which to call a tool: the best that both sides have.
@@ -249,7 +255,7 @@ class _Following:
 
     def _answered(self, answer: asyncio.Future[Any]) -> Any:
         try:
-            return answer.result()
+            raw = answer.result()
         except ProtocolError as error:
             state = self.task.state
             if state is not None and state.status is TaskStatus.CANCELLED:
@@ -258,6 +264,8 @@ class _Following:
             if again or self.task.form.questions == "fetched":
                 raise _LookFirst from error
             raise
+        self.task.ended(raw)
+        return raw
 
     async def _look(self, session: ClientSession) -> bool:
         """Ask how it stands; whether it has ended."""
