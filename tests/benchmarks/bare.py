@@ -53,6 +53,7 @@ class Bare:
             "accept": "application/json, text/event-stream" if method == "POST" else "text/event-stream",
             "content-type": "application/json",
             "content-length": str(len(body)),
+            "connection": "close",
         }
         lines = [f"{name.replace('_', '-')}: {value}" for name, value in {**usual, **self._headers, **headers}.items()]
         writer.write("\r\n".join([f"{method} {self._path} HTTP/1.1", *lines, "", ""]).encode() + body)

@@ -69,12 +69,14 @@ class Ours:
             """A large picture."""
             return ImageContent(data=picture_data(size), mime_type="image/png")
 
+        never = asyncio.Event()
+
         @server.tool(resumable=True)
         async def talk(lines: int, ctx: Context) -> None:  # pyright: ignore[reportInvalidTypeForm]
             """Say lines, and never end."""
             for number in range(lines):
                 await ctx.info(f"{number}{LINE}")
-            await asyncio.Event().wait()
+            await never.wait()
 
         async def nothing(a: int, b: str = "x", c: bool = False) -> str:
             """A tool that does nothing in particular."""
