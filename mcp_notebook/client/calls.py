@@ -338,6 +338,8 @@ class CallHandle:
         except DROPS as error:
             if isinstance(error, RequestTimeout) or not self._sent or never_done(error):
                 raise  # a limit of the caller's own ends the wait; and what was never taken cannot be lost
+            if self.as_task is not None and not self.as_task.form.answered_at_once:
+                raise  # one can ask what became of it (TSK-11)
             return await go_on(self, maker.attached, maker.known_tool(self.tool), error, timeout)
 
     @property

@@ -40,6 +40,8 @@ SOONEST, LATEST = 0.02, 60.0
 """Seconds within which a server's word on how often to ask is kept."""
 UNSAID = 1.0
 """Seconds between two questions where the server says nothing of that."""
+UNANNOUNCED = 5.0
+"""Seconds after which one asks about a task that the server has not announced: that may have been lost (TSK-1)."""
 LAST_WORD = 1.0
 """Seconds for which a request's own answer is waited for once its task has ended otherwise than well."""
 
@@ -173,9 +175,14 @@ class _Following:
         self.tool = tool
         self.answer = answer
         self.failures = 0
+        self.refusals = 0
+        """How often the server knew nothing of the task, while its request was still to be answered."""
         self.begun = answer is None and not call.heard
         """Whether nothing can have been missed yet."""
         self.resent = False
+        """Whether the request was sent a second time."""
+        self.refusal: ProtocolError | None = None
+        """What that was refused with; often it says that there is the task already."""
         self.session: ClientSession | None = None
         self.began = time.monotonic()
 
@@ -245,11 +252,12 @@ class _Following:
             await self._wait(self._interval)
 
     async def _wait_for_its_creation(self) -> None:
-        """Until the server says that there is a task, the request is answered, or its connection is lost."""
+        """Until the server says that there is a task, the request is answered, its connection is lost, or a while has
+        passed: what the server said may be lost as well."""
         news = asyncio.ensure_future(self.task.news.wait())
         try:
             assert self.answer is not None
-            await asyncio.wait({news, self.answer}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({news, self.answer}, timeout=UNANNOUNCED, return_when=asyncio.FIRST_COMPLETED)
         finally:
             news.cancel()
 
@@ -260,8 +268,10 @@ class _Following:
             state = self.task.state
             if state is not None and state.status is TaskStatus.CANCELLED:
                 raise _cancelled(state) from error
-            again = self.resent and error.code == INVALID_PARAMS and state is None
-            if again or self.task.form.questions == "fetched":
+            if self.resent and error.code == INVALID_PARAMS:
+                self.refusal = error
+                raise _LookFirst from error
+            if self.task.form.questions == "fetched":
                 raise _LookFirst from error
             raise
         self.task.ended(raw)
@@ -330,16 +340,22 @@ class _Following:
         call, task = self.call, self.task
         if self.answer is not None and not self.answer.done():
             gone = error.code == INVALID_PARAMS and task.state is not None
-            patience = LAST_WORD if gone else self._interval if error.code != METHOD_NOT_FOUND else None
-            await asyncio.wait([self.answer], timeout=patience)
+            patience = LAST_WORD if gone else UNSAID * 2**self.refusals
+            self.refusals += 1
+            await asyncio.wait(
+                [self.answer], timeout=None if error.code == METHOD_NOT_FOUND else min(patience, LONGEST_PAUSE)
+            )
             if self.answer.done() or not gone:
                 return  # which may say more; with a server that has no tasks it says all
         if error.code == INTERNAL_ERROR:
             await self._dropped(error)  # too often, or a fault of the moment
             return
         if error.code != INVALID_PARAMS or (task.state is None and not task.form.answered_at_once):
+            if self.refusal is not None:
+                raise self.refusal
             if task.state is None and error.code == INVALID_PARAMS and self.session is not None:
                 self.answer, self.resent = asyncio.ensure_future(self.session.call(call, None, None)), True  # TSK-11
+                await self._wait_for_its_creation()
                 return
             if task.state is None:
                 what = f"The connection was lost while {call.tool!r} ran, and this server knows no tasks"
