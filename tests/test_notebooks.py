@@ -23,6 +23,7 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_gives_what_is_saved_in_it(notebook: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pytest", "--nbval", "--nbval-cell-timeout=180", "-p", "no:cacheprovider"]
+    command += ["--nbval-sanitize-with", str(ROOT / "tests" / "nbval" / "sanitize.cfg")]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "MCP_NOTEBOOK_TRUST": "1"}  # CON-3
     environment["XDG_RUNTIME_DIR"] = str(tmp_path)  # where no server of another run is kept
     done = subprocess.run(

@@ -6,6 +6,7 @@ from .call import CALL
 from .calls import CALLS, CANCEL, RESUME, STATUS
 from .cell import SERVER
 from .connect import CONNECT, RECONNECT
+from .find import FIND
 from .help import help_command
 from .listing import PROMPTS, RESOURCES, TOOLS
 from .outcomes import FORGET, RESULT
@@ -20,6 +21,7 @@ COMMANDS: dict[str, Command] = {
     for command in (
         CONNECT,
         TOOLS,
+        FIND,
         CALL,
         CALLS,
         STATUS,

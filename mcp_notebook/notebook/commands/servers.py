@@ -10,13 +10,16 @@ from ...render.letters import excerpt, one_line
 from ...render.parts import Card, Fold, Part, Table, Text, listing, text
 from .. import kept
 from ..brief import CommandError, hinted
-from ..call_view import log_line
+from ..call_view import log_line, state_card
+from ..host import NotebookHost
 from ..workspace import Kind, Member, Workspace
 from .completing import Completing
 from .listing import complete_server
 from .table import Command, Invocation, Option, Reply
 
 ALL = Option("--all", "all of them")
+SHOWN = 10
+"""How many of the open calls the overview shows."""
 LINES = 50
 """How many of the last lines of a log are shown."""
 _WHY = 120
@@ -71,7 +74,29 @@ def overview(invocation: Invocation) -> Reply:
     first = next(iter(workspace.connected() or workspace)).name
     count = f"{len(rows)} server{'s' if len(rows) > 1 else ''}"
     notes = [next_step(first), *_lost(workspace), *_kept(workspace)]
-    return Reply(clients, [Card("", "", listing(rows, _COLUMNS), name=count), *notes])
+    open_calls = [call for call in workspace.calls.values() if not call.done()]
+    questions = _questions(workspace)
+    about = " · ".join(
+        _counted(len(some), word) for some, word in ((open_calls, "call"), (questions, "question")) if some
+    )
+    under_way = [state_card(call) for call in open_calls[-SHOWN:]]
+    return Reply(
+        clients, [Card("", "", listing(rows, _COLUMNS), name=count, about=about), *under_way, *questions, *notes]
+    )
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count} {word}{'s' if count > 1 else ''} open"
+
+
+def _questions(workspace: Workspace) -> list[Part]:
+    """What waits for the person."""
+    host = workspace.runtime.host
+    waiting = host.unheard if isinstance(host, NotebookHost) else ()
+    return [
+        Card("ask", "needs your answer", [Text(f"{about}. It is asked in the next cell that waits.")])
+        for about in waiting
+    ]
 
 
 def list_servers(invocation: Invocation) -> Reply:
@@ -111,7 +136,10 @@ def _kept(workspace: Workspace) -> list[Part]:
 
 def next_step(name: str) -> Text:
     """What one does with a connection."""
-    return Text(f"Next: %mcp tools {name} lists what it can do, %mcp call {name}.TOOL key=value does it.", "note")
+    return Text(
+        f"Next: %mcp tools {name} lists what it can do, %mcp call {name}.TOOL key=value does it.",
+        "note",
+    )
 
 
 _NOUNS: Mapping[Kind, str] = {"tools": "tool", "resources": "resource", "templates": "template", "prompts": "prompt"}
