@@ -224,6 +224,10 @@ class Call:
         """The parameters to send: they say which call a message belongs to, and which message of it it is."""
         return {**said.params, "_meta": mark(said.params.get("_meta"), self.request_id, number)}
 
+    def question_id(self, number: int) -> str:
+        """The id of the request that asks a question, on whichever connection."""
+        return f"{self._prefix}-{self.request_id}-{number}"
+
     # Within
 
     async def _send(self, event: CallEvent, to: _Follower) -> None:
@@ -236,7 +240,7 @@ class Call:
         if answer is None:
             await connection.notify(method, params, about=about)
         elif not answer.done():
-            id = f"{self._prefix}-{self.request_id}-{event.number}"
+            id = self.question_id(event.number)
             event.data.asked = connection
             answered = await connection.ask(Request(id, method, params), about=about)
             answered.add_done_callback(_settle(answer))

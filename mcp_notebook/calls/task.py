@@ -189,9 +189,11 @@ class Task(Call):
                 self._conclude(TaskStatus.COMPLETED)
 
     def _conclude(self, status: TaskStatus, message: str | None = None) -> None:
-        for said in self.questions.values():
+        for number, said in self.questions.items():
             if said.answer is not None:
                 said.answer.cancel()
+            if said.asked is not None:
+                said.asked.withdraw(self.question_id(number), message or "The task is over.")
         self._move(status, message)
         self._news.tell()
         self._tasks.ended(self)

@@ -250,6 +250,13 @@ class Connection:
         if outgoing is not None:
             self._peer.abandon(outgoing)
 
+    def withdraw(self, id: RequestId, reason: str) -> None:
+        """Tell the other side that what was asked by `ask` is no longer wanted, unless it was answered."""
+        outgoing = self._peer.outgoing.get(id)
+        told = self._peer.cancel(outgoing, reason) if outgoing is not None else None
+        if told is not None:
+            self.notify_soon(told.method, told.params)
+
     async def ask(self, request: Request, *, about: RequestId | None = None) -> asyncio.Future[Any]:
         """Send a request that keeps its own id, perhaps anew; give the future of its answer, which has no time limit.
 

@@ -103,6 +103,18 @@ async def test_a_client_may_answer_with_an_error(row: Row) -> None:  # TSK-5
     assert "User rejected" in result["content"][0]["text"]
 
 
+@rows_of("requestor", "receiver")
+async def test_a_question_of_a_task_that_is_cancelled_is_withdrawn(row: Row) -> None:  # TSK-6
+    player = await row.player(Working())
+    id = await player.begin(ask=1)
+    if row.form == "receiver":
+        await player.line.begin("tasks/result", taskId=id)
+    question = await player.line.asked()
+    await player.cancel(id)
+    (told,) = await player.line.told("notifications/cancelled")
+    assert told["requestId"] == question["id"]
+
+
 @rows_of("receiver")
 async def test_questions_come_only_while_the_result_is_asked_for(row: Row) -> None:  # TCR-3
     player = await row.player(Working())
