@@ -18,6 +18,7 @@ from .errors import ConnectError, ConnectionLost
 
 if TYPE_CHECKING:
     from .host import Host
+    from .journal import Journal
 
 T = TypeVar("T")
 Closer: TypeAlias = Callable[[], Awaitable[None]]
@@ -32,6 +33,8 @@ class Home:
 
     host: Host | None = None
     """Who asks the person there; None where nobody is to be asked."""
+    journal: Journal | None = None
+    """What remembers calls beyond this process; None where nothing is to be remembered."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop

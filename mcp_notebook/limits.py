@@ -97,6 +97,8 @@ class Limits:
     """How long another process may keep such a file for itself before what waits for it fails."""
     visits: int = 20
     """How many URLs one server may ask one client's person to visit at once."""
+    journal: float = 7 * 24 * 3600.0
+    """How long a notebook remembers a call that was under way when its kernel ended."""
     subscriptions: int = 10_000
     """How many resources one client may subscribe to."""
     send_buffer: int = 1 * MiB

@@ -34,6 +34,14 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
+@pytest.fixture(scope="session", autouse=True)
+def state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What is remembered beyond a process goes where no other run finds it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MCP_NOTEBOOK_STATE", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def everything_command() -> list[str]:
     """The command line of the npm package server-everything on stdio. Tests that use it are marked `node`."""

@@ -21,7 +21,7 @@ LAYERS = [
     {"types"},
     {"protocol"},
     {"transports", "store", "auth", "render"},
-    {"calls", "host"},
+    {"calls", "host", "journal"},
     {"home"},
     {"client", "server"},
     {"notebook", "cli"},

@@ -96,9 +96,11 @@ async def _result(asked: Asked) -> Any:
         status = found.state.status.value
         raise ProtocolError(INVALID_PARAMS, f"Cannot retrieve result: Task status is '{status}', not 'completed'")
     note(asked.owner, found.state.id, "its result is fetched")
-    if found.at_work is None:
-        return outcome_of(found.state, found.form)
     marked, after = read_mark(asked.params)
+    if found.at_work is None:
+        for message in found.messages(after) if marked is not None else ():
+            await asked.connection.notify(message["method"], message["params"], about=asked.request.id)
+        return outcome_of(found.state, found.form)
     try:
         return await found.at_work.follow(asked.connection, asked.request.id, None if marked is None else after)
     except Superseded:

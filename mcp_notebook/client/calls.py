@@ -31,7 +31,9 @@ from .resuming import DROPS, go_on, never_done
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
+    from ..journal import Entry, SavedSession
     from ..protocol.tasks import TaskState
+    from .pages import Page
     from .session import ClientSession
     from .tasking import AsTask
 
@@ -40,7 +42,20 @@ class Maker(Protocol):
     """What makes calls, and goes on with them: a client."""
 
     @property
+    def home(self) -> Home: ...
+
+    @property
     def session(self) -> ClientSession: ...
+
+    @property
+    def address(self) -> str | None:
+        """Where the server is, if that outlives this process."""
+        ...
+
+    @property
+    def remembers_arguments(self) -> bool:
+        """Whether a journal may keep what its tools are called with."""
+        ...
 
     async def attached(self) -> ClientSession: ...
 
@@ -76,6 +91,12 @@ class CallHandle:
     """The number of the last message that arrived, where the server numbers them."""
     heard = 0
     """How many messages arrived."""
+    arguments_known = True
+    """Whether `arguments` are those that it was begun with; another process may not have remembered them."""
+    saved: SavedSession | None = None
+    """The session that another process began it in."""
+    page: Page | None = None
+    """What a journal keeps of it."""
     _sent = False
     _state = CallState.RUNNING
     _ended: float | None = None
@@ -168,10 +189,22 @@ class CallHandle:
             CallCancelled: it was cancelled.
             MCPError: it failed.
         """
-        return self._home.wait(self._waited_for(), timeout)
+        try:
+            return self._home.wait(self._waited_for(), timeout)
+        finally:
+            self._told()
 
     def __await__(self) -> Generator[Any, None, ToolResult]:
-        return self._home.settled(self._waited_for()).__await__()
+        try:
+            return (yield from self._home.settled(self._waited_for()).__await__())
+        finally:
+            self._told()
+
+    def shown(self, number: int) -> None:
+        """What it said up to the event of this number was shown to whoever wants to see it. Where a journal is kept,
+        another process would go on from there. Call it on the connection's loop, as listeners are."""
+        if self.page is not None:
+            self.page.shown(number)
 
     def cancel(self, reason: str = "cancelled by the user") -> None:
         """No longer want it: the server is told to stop. Callable from any thread; a call that has ended stays so."""
@@ -185,17 +218,9 @@ class CallHandle:
         """
         if self._maker is None or not self.can_resume:
             raise UnsupportedFeature(f"The call {self.id} of {self.tool!r} cannot be resumed: {self._why_not()}.")
-        if self._begun().done():
+        if self._future is None or self._future.done():
             self._ended = None
-            error = ConnectionLost("It was dropped.")
-            tool = self._maker.known_tool(self.tool)
-            if self.as_task is not None:
-                from .tasking import follow
-
-                going_on = follow(self, self.as_task, self._maker.attached, tool)
-            else:
-                going_on = go_on(self, self._maker.attached, tool, error, self._timeout)
-            self._future = self._home.submit(self._ended_by(self._maker, going_on))
+            self._future = self._home.submit(self._ended_by(self._maker, self._gone_on_with(self._maker)))
         else:
             self._home.loop.call_soon_threadsafe(self._hurry)
         return self
@@ -217,7 +242,7 @@ class CallHandle:
 
         async def ask() -> WorkStatus | None:
             if self._maker is None:
-                raise UnsupportedFeature(f"The call of {self.tool!r} is waited for where it was made.")
+                raise UnsupportedFeature(self._why_not())
             return await (await self._maker.attached()).status(self)
 
         return await self._home.run(ask())
@@ -268,6 +293,8 @@ class CallHandle:
         """Start it on its own."""
         self._maker, self._timeout = maker, timeout
         self._log = CallLog(self.limits.call_events)  # somebody may watch it
+        if self._home.journal is not None:
+            self._keep_page(maker)
         self._future = self._home.submit(self.run(maker, timeout, total))
         return self
 
@@ -279,9 +306,11 @@ class CallHandle:
         """Wait for the raw outcome, and end the call with it."""
         self._task = asyncio.current_task()
         try:
-            if self._cancelled_because is not None:  # before it began
-                outcome.close()
-                raise asyncio.CancelledError
+            if self._cancelled_because is not None:  # before it began, here
+                if not self._sent or self._task is None:
+                    outcome.close()
+                    raise asyncio.CancelledError
+                self._task.cancel()  # which the server has to be told
             result = maker.validated(self.tool, await outcome)
         except asyncio.CancelledError:
             self._end(Occurrence.CANCEL, CallCancelled(reason=self._cancelled_because))
@@ -331,6 +360,16 @@ class CallHandle:
                 await maker.list_tools()
         return only_as_task(maker.known_tool(self.tool))
 
+    async def _gone_on_with(self, maker: Maker) -> Any:
+        """The raw outcome of one that was dropped."""
+        tool = maker.known_tool(self.tool) if self.arguments_known else None  # else it must not be sent again
+        if self.as_task is None:
+            return await go_on(self, maker.attached, tool, ConnectionLost("It was dropped."), self._timeout)
+        from .tasking import follow
+
+        self.moved(Occurrence.RESUME)
+        return await follow(self, self.as_task, maker.attached, tool)
+
     async def _made(self, maker: Maker, timeout: float | None, total: float | None) -> Any:
         """The answer to the request itself."""
         try:
@@ -353,10 +392,52 @@ class CallHandle:
     def sent(self, id: RequestId) -> None:
         """It goes on its way under this id."""
         self.request_id, self._sent = id, True
+        self.noted()
+
+    def noted(self) -> None:
+        """Something changed by which it can be gone on with in another process."""
+        if self.page is not None:
+            self.page.write()
+
+    def left(self, entry: Entry, dialect: Dialect | None, task: AsTask | None) -> CallHandle:
+        """It was begun by another process, which has ended: dropped, until somebody has the connection for it."""
+        self.__dict__["id"] = entry.id
+        self._began, self._sent, self._state = entry.began, True, CallState.DROPPED
+        self._log = CallLog(self.limits.call_events)
+        self.request_id, self.last_number, self.heard = entry.request_id, entry.last_number, 1
+        self.dialect, self.policy, self.as_task, self.saved = dialect, entry.policy, task, entry.session
+        # Who asked behind a relay was the one before, and nobody asks again.
+        self.process = None if entry.asking else entry.process
+        self.arguments_known = entry.arguments is not None
+        self._latest = None if entry.progress is None else Progress.model_validate(entry.progress)
+        return self
+
+    def belong_to(self, maker: Maker, timeout: float | None) -> None:
+        """Its server is connected again: it can be resumed."""
+        if self.is_left:
+            self._maker, self._timeout = maker, timeout
+            self._keep_page(maker)
+
+    @property
+    def is_left(self) -> bool:
+        """Whether another process began it, and nothing was done about it here."""
+        return self._future is None and self._sent
+
+    @property
+    def has_connection(self) -> bool:
+        """Whether there is a client to go on with it."""
+        return self._maker is not None
+
+    @property
+    def can_be_taken_up(self) -> bool:
+        """Whether another process could find it at its server, or what came of it."""
+        asked = self.as_task is not None and self.as_task.id is not None
+        return self.policy is not None or self.process is not None or asked
 
     def resumable(self, dialect: Dialect, policy: ResumePolicy) -> None:
         """The server announced that it can be resumed."""
         self.dialect, self.policy = dialect, policy
+        self.noted()
 
     @property
     def outlives_its_connection(self) -> bool:
@@ -431,14 +512,19 @@ class CallHandle:
 
     def asked(self, params: dict[str, Any] | None) -> None:
         """The server asks something."""
-        self.fresh(read_mark(params)[1])
+        number = read_mark(params)[1]
+        self.fresh(number)
         self._questions += 1
         self._move(Occurrence.ASKED)
+        if self.page is not None:
+            self.page.asked(number)
         self._say("question", params)
 
-    def answered(self, answer: Any) -> None:
+    def answered(self, answer: Any, params: dict[str, Any] | None = None) -> None:
         """That was answered; too late to matter, where the call has ended meanwhile."""
         self._questions -= 1
+        if self.page is not None:
+            self.page.answered(read_mark(params)[1])
         if self._state.terminal:
             return
         if not self._questions:
@@ -448,6 +534,8 @@ class CallHandle:
     # Within
 
     def _why_not(self) -> str:
+        if self._maker is None:
+            return f"its server, {self.server}, is not connected"
         if self._state is not CallState.UNKNOWN:
             return f"it is {self._state.value}"
         return "the server does not keep calls whose connection is lost"
@@ -463,8 +551,21 @@ class CallHandle:
             self._begun().cancel()
 
     def _begun(self) -> Future[ToolResult]:
-        assert self._future is not None, "a handle is given out once its call has begun"
+        if self._future is None:  # it was left by another process
+            self.resume()
+        assert self._future is not None, "it has begun"
         return self._future
+
+    def _keep_page(self, maker: Maker) -> None:
+        from .pages import page_of
+
+        self.page = page_of(self, maker)
+
+    def _told(self) -> None:
+        """Whoever waited for it knows what came of it, unless they may still go on with it."""
+        if self.page is not None and self._state.terminal and not self.outlives_its_connection:
+            with suppress(RuntimeError):  # the loop has ended
+                self._home.loop.call_soon_threadsafe(self.page.close)
 
     def _cancel_here(self, reason: str) -> None:
         if self._state.terminal or self._cancelled_because is not None:
@@ -481,6 +582,8 @@ class CallHandle:
             answer.cancel()  # nobody waits for it any more
         if self._log is not None:
             self._say("outcome", outcome)
+        if self.page is not None and self._state is CallState.EXPIRED:
+            self.page.close()  # nothing is left that anybody could go on with
 
     def _move(self, occurrence: Occurrence) -> None:
         self._state = TRANSITIONS[self._state].get(occurrence, self._state)
@@ -491,6 +594,8 @@ class CallHandle:
         event = self._log.append(kind, data)
         if self._news is not None:
             self._news.set()
+        if self.page is not None:
+            self.page.said(event, self.last_number)
         tell(self._listeners, self, event)
 
     async def _next(self, after: int) -> tuple[list[CallEvent], bool]:

@@ -22,6 +22,7 @@ from ..errors import (
     TakenOver,
 )
 from ..home import Home, is_interactive
+from ..journal import SavedSession
 from ..jsonrpc import Notification, much_data
 from ..limits import DEFAULT_LIMITS, Limits
 from ..protocol.extensions import TASKS
@@ -97,6 +98,8 @@ class ClientOptions:
     info: Implementation | None = None
     on_notification: Callable[[Notification], None] | None = None
     trust: bool = False
+    remember_arguments: bool = False
+    left: Sequence[CallHandle] = ()
 
 
 class Client:
@@ -121,11 +124,14 @@ class Client:
         self._found: Revision | None = None
         self._tools: dict[str, Tool] | None = None
         self._attaching = asyncio.Lock()
-        self._left: Sequence[CallHandle] = ()
+        self._left: Sequence[CallHandle] = options.left
         """Calls of the connection before this one."""
+        self._saved: SavedSession | None = None
+        """The session of that, if something went on in it."""
         self._headers: dict[str, Annotated] = {}
         self._validators: dict[str, Validator] = {}
         self._listeners = [options.on_notification] if options.on_notification is not None else []
+        self.take_up(options.left)
 
     @functools.cached_property
     def tools(self) -> Tools:
@@ -140,6 +146,16 @@ class Client:
     def state(self) -> State:
         """Where the connection stands."""
         return self._state
+
+    @property
+    def address(self) -> str | None:
+        """Where the server is, if it outlives this process: what a journal knows it by."""
+        return self.destination.address
+
+    @property
+    def remembers_arguments(self) -> bool:
+        """Whether a journal may keep what its tools are called with."""
+        return self.options.remember_arguments
 
     @property
     def profile(self) -> Profile:
@@ -193,6 +209,13 @@ class Client:
         """No longer tell it; one that was never added is no mistake."""
         if listener in self._listeners:
             self._listeners.remove(listener)
+
+    def take_up(self, calls: Sequence[CallHandle]) -> None:
+        """Calls of another process can be resumed here, once this is connected. Best done before, since then a session
+        in which they were begun is gone on with, too."""
+        for call in calls:
+            call.belong_to(self, self._limits(None)[0])
+            self._saved = call.saved or self._saved
 
     # Verbs
 
@@ -502,7 +525,7 @@ class Client:
             limits = dataclasses.replace(limits, connect=options.timeout)
         wanted = None if options.revision is None else known_revision(options.revision)
         await self._find_way(limits, wanted)
-        self._state = "connected"
+        self._state, self._saved = "connected", None
         self.home.add_closer(self.close)
 
     async def _find_way(self, limits: Limits, wanted: Revision | None) -> None:
@@ -535,7 +558,7 @@ class Client:
         )
         self.error, self._tools, self._session = None, None, session
         try:
-            await session.open(revision, options.info or default_info())
+            await session.open(revision, options.info or default_info(), self._saved)
         except BaseException:
             await session.close()
             self._session, self._state = None, "closed"
@@ -558,6 +581,8 @@ class Client:
         self.home.remove_closer(self.close)
         session, self._session = self._session, None
         if session is not None:
+            if any(call.lasts() and not call.done() for call in session.calls):
+                self._saved = session.saved
             await session.close()
             self._left = session.left
         self._state = "closed"

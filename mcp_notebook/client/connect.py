@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from ..protocol.negotiation import known_revision
 from ..transports.http.options import HttpOptions
 from ..types import ElicitParams, ElicitResult, Implementation
 from .answering import Answering, Elicitation, Roots, Sampling
+from .calls import CallHandle
 from .client import Client, ClientOptions
 from .targets import destination
 from .visits import visiting_by
@@ -42,6 +43,8 @@ def connect(
     client_info: Implementation | None = None,
     trust: bool = False,
     keep: str | None = None,
+    remember_arguments: bool = False,
+    left: Sequence[CallHandle] = (),
     limits: Limits = DEFAULT_LIMITS,
 ) -> Connecting:
     """Connect to a server: `client = await connect(...)`, or `async with connect(...) as client:`.
@@ -73,6 +76,8 @@ def connect(
         keep: a name under which the server that a command starts outlives this program. Whoever connects to the same
             command with the same name meets the same process; one at a time, and the newest wins. It ends when nobody
             has been connected for `Limits.relay_keep`. (Not on Windows.)
+        remember_arguments: in a notebook, the journal of calls under way keeps what they were called with, too.
+        left: calls that another process has left, to be resumed here.
         limits: the bounds to keep.
 
     Raises:
@@ -97,6 +102,8 @@ def connect(
         info=client_info,
         on_notification=on_notification,
         trust=trust,
+        remember_arguments=remember_arguments,
+        left=left,
     )
     return Connecting(
         lambda home: Client(name or where.name, where, home, _with_host(options, home, name or where.name))

@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from ..errors import HTTPError, MCPError, NegotiationError, ProtocolError, RequestTimeout
+from ..errors import HTTPError, MCPError, NegotiationError, ProtocolError, RequestTimeout, SessionExpired
+from ..journal import SavedSession
 from ..limits import Limits
 from ..protocol.metadata import written
 from ..protocol.negotiation import (
@@ -22,6 +23,7 @@ from ..protocol.negotiation import (
 )
 from ..protocol.revision import Profile, Revision
 from ..protocol.revisions import ALL, LATEST_HANDSHAKE, LATEST_MODERN, MODERN
+from ..transports.base import InSession
 from ..transports.connection import Connection
 from ..types import ClientCapabilities, Implementation
 
@@ -59,6 +61,27 @@ class Opening:
         if revision.era == "modern":
             return await self._discover(revision)
         return await self._shake_hands(revision)
+
+    async def rejoin(self, saved: SavedSession) -> Profile | None:
+        """Go on in a session that another connection has left; None where it is over, or there is no such thing.
+
+        Raises:
+            MCPError: the server cannot be asked.
+        """
+        channel = self._connection.channel
+        if not isinstance(channel, InSession):
+            return None
+        try:
+            profile = conclude(saved.agreed, self._capabilities, self._info)
+            channel.rejoin(saved.id, profile.revision.name)
+            await self._connection.request("ping", timeout=self._limits.connect)
+        except (NegotiationError, ProtocolError, SessionExpired, HTTPError) as error:
+            if isinstance(error, HTTPError) and error.status not in LEGACY_STATUSES:
+                raise
+            channel.rejoin(None, None)
+            return None
+        await channel.listen()
+        return profile
 
     async def _shake_hands(self, revision: Revision, timeout: float | None = None) -> Profile:
         try:

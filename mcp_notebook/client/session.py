@@ -15,17 +15,18 @@ from ..calls.about_tasks import ABOUT, Asked, answer_about_tasks
 from ..calls.carrying_out import carry_out, wishes
 from ..calls.tasks import Tasks
 from ..errors import InvalidResult, MCPError, ProtocolError, SessionExpired, UnsupportedFeature
+from ..journal import SavedSession
 from ..jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, Notification, Request, RequestId
 from ..limits import Limits
 from ..protocol.calls import CallState
 from ..protocol.extensions import RESUMING as DIALECTS
 from ..protocol.extensions.extension_tasks import RESULT_TYPE as TASK
 from ..protocol.metadata import LOG_LEVEL, written
-from ..protocol.negotiation import HEADER_MISMATCH
+from ..protocol.negotiation import HEADER_MISMATCH, agreed
 from ..protocol.resuming import WorkStatus, mark, read_mark
 from ..protocol.revision import Profile, Revision
 from ..store.memory import MemoryStore
-from ..transports.base import Channel
+from ..transports.base import Channel, InSession
 from ..transports.connection import Connection, OnProgress
 from ..transports.relay import ATTACHED, Attached
 from ..types import (
@@ -112,6 +113,7 @@ class ClientSession:
         self._on_notification = on_notification
         self._on_end = on_end
         self._profile: Profile | None = None
+        self._saved: SavedSession | None = None
         self._meta: dict[str, Any] | None = None
         self._cache = ResultCache()
         self._visits = Visits(answering.visiting, limits)
@@ -128,8 +130,9 @@ class ClientSession:
         assert self._profile is not None, "the agreement comes first"
         return self._profile
 
-    async def open(self, revision: Revision | None, info: Implementation) -> None:
-        """Connect, and agree on a revision: this one, or (None) what the server speaks.
+    async def open(self, revision: Revision | None, info: Implementation, saved: SavedSession | None = None) -> None:
+        """Connect, and agree on a revision: this one, or (None) what the server speaks; or go on in a session that
+        another connection has left, where the server still has that.
 
         Raises:
             ConnectError: the server cannot be reached, or there is no agreement.
@@ -140,16 +143,31 @@ class ClientSession:
             if call.process is not None and call.request_id is not None:
                 self.connection.adopt(Request(call.request_id, "tools/call"))
         await self.connection.open()
-        self._profile = profile = await Opening(self.connection, capabilities, info, self.limits).agree(revision)
+        opening = Opening(self.connection, capabilities, info, self.limits)
+        profile = None if saved is None else await opening.rejoin(saved)
+        self._profile = profile = profile or await opening.agree(revision)
         if profile.revision.era == "modern":
             self._meta = written(profile.revision.name, profile.client, info)
             self.set_log_level("info")
         if profile.revision.changes == "listened":
             self._listen_to_lists(profile)
 
+    @property
+    def saved(self) -> SavedSession | None:
+        """What it takes to go on in the same session on another connection; None where there is nothing like that."""
+        channel = self.connection.channel
+        if not isinstance(channel, InSession) or channel.session is None or self._profile is None:
+            return None
+        if self._saved is None or self._saved.id != channel.session:
+            self._saved = SavedSession(channel.session, agreed(self._profile))
+        return self._saved
+
     async def close(self) -> None:
-        """End it."""
+        """End it. A session in which something goes on is left to whoever comes back to it."""
         self._listening.close()
+        channel = self.connection.channel
+        if isinstance(channel, InSession) and any(call.lasts() and not call.done() for call in self.calls):
+            channel.leave_session()
         await self.connection.close()
 
     async def request(
@@ -487,9 +505,9 @@ class ClientSession:
         try:
             result = await self._answer_in_time(method, params)
         except BaseException as error:
-            call.answered(error)
+            call.answered(error, params)
             raise
-        call.answered(result)
+        call.answered(result, params)
         return result
 
     async def _answer_in_time(self, method: str, params: dict[str, Any] | None) -> Result:

@@ -20,7 +20,7 @@ from ..transports.base import Channel, Receiver
 from ..transports.command import Command
 from ..transports.http.options import HttpOptions
 from ..transports.memory import memory_pair
-from ..transports.relay import behind, is_relay, relayed
+from ..transports.relay import behind, is_relay, name_of, relayed
 from ..types.problems import first_problem
 
 
@@ -71,6 +71,11 @@ class Destination:
     def lasts(self) -> bool:
         """Whether what is there outlives a connection to it, so that one can connect anew and find it as it was."""
         return self.command is None or is_relay(self.command)
+
+    @property
+    def address(self) -> str | None:
+        """What names it for other processes, too: a URL, or a relay's name. None where it ends with this process."""
+        return self.url if self.url is not None else self.command and name_of(self.command)
 
     @property
     def has_headers(self) -> bool:

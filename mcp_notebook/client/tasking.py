@@ -124,6 +124,7 @@ async def begin(call: CallHandle, task: AsTask, made: Awaitable[Any], attach: At
     if state is None:
         return raw  # the server answered at once instead
     task.heard(state)
+    call.noted()
     return await follow(call, task, attach, tool)
 
 
@@ -353,7 +354,8 @@ class _Following:
         if error.code != INVALID_PARAMS or (task.state is None and not task.form.answered_at_once):
             if self.refusal is not None:
                 raise self.refusal
-            if task.state is None and error.code == INVALID_PARAMS and self.session is not None:
+            unknown = task.state is None and error.code == INVALID_PARAMS
+            if unknown and self.session is not None and call.arguments_known:
                 self.answer, self.resent = asyncio.ensure_future(self.session.call(call, None, None)), True  # TSK-11
                 await self._wait_for_its_creation()
                 return

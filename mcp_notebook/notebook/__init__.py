@@ -17,9 +17,11 @@ def load_ipython_extension(shell: Any) -> None:
     from .runtime import Runtime
     from .shown_calls import register
     from .tracebacks import show_errors_briefly
+    from .workspace import Workspace
 
     show_errors_briefly(shell)
     NotebookHost.of(Runtime.of(shell), shell)
+    Workspace.of(shell)  # which has the journal
     shell.register_magics(MCPMagics(shell))
     register(shell)
     _remove_matcher(shell)

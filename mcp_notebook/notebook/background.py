@@ -29,6 +29,7 @@ async def watch(
         parts = view.working()
         if parts != seen:
             live.draw(parts)
+            view.drawn()
             seen = parts
         await asyncio.wait({following}, timeout=PERIOD)
     try:

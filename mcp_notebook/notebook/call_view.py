@@ -44,17 +44,24 @@ class CallView:
         self._about = f"on {handle.server}" + (f" · {excerpt(typed, _NAMED)}" if typed else "")
         self._lines: list[str] = []
         self._dropped = 0
+        self._heard = self._told = 0
 
     async def follow(self) -> None:
         """Hear what the call says, until it has ended; on the background loop."""
         async for event in self._handle.events():
+            self._heard = event.number
             if isinstance(event.data, LogMessage):
                 self._lines.append(log_line(event.data))
             elif isinstance(event.data, int):
                 self._dropped += event.data
 
+    def drawn(self) -> None:
+        """What `working` gave was shown. On the background loop."""
+        self._handle.shown(self._told)
+
     def working(self) -> list[Part]:
         """How it stands."""
+        self._told = self._heard
         parts: list[Part] = []
         if self._handle.progress is not None:
             parts.append(progress_part(self._handle.progress, self._handle.elapsed))
@@ -107,6 +114,8 @@ def explanation(handle: CallHandle) -> str:
     resume = f"%mcp resume {handle.id}"
     match handle.status:
         case CallState.DROPPED:
+            if handle.is_left:
+                return f"It was under way when the kernel ended. {resume} goes on with it."
             return (
                 "The connection was lost. The server works on, and keeps what it has to say until it is asked for it, "
                 f"which is tried again and again for a while; {resume} tries at once."

@@ -43,7 +43,7 @@ def wait_for(
     outcome: ToolResult | None = None
     note = ""
     try:
-        with live.showing(view.working):
+        with live.showing(view.working, view.drawn):
             outcome = result = handle.result()
         note = keep(result)
     except KeyboardInterrupt as interrupt:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 ASKING = 15.0
 """Seconds that relays may take to tell, or to end, in all."""
-_BETWEEN = " of "
+BETWEEN = " of "
 
 
 def place_of(shell: Any) -> str:
@@ -30,7 +30,7 @@ def place_of(shell: Any) -> str:
 
 def full_name(name: str, place: str) -> str:
     """What the relay of a server is called."""
-    return f"{name}{_BETWEEN}{place}"
+    return f"{name}{BETWEEN}{place}"
 
 
 def names(place: str, seconds: float = ASKING) -> list[str]:
@@ -47,7 +47,7 @@ def names(place: str, seconds: float = ASKING) -> list[str]:
         return []
     accounts = [json.loads(line) for line in listed.splitlines()]
     found = [str(account["name"]) for account in accounts if not account["ended"]]
-    return [name.removesuffix(_BETWEEN + place) for name in found if name.endswith(_BETWEEN + place)]
+    return [name.removesuffix(BETWEEN + place) for name in found if name.endswith(BETWEEN + place)]
 
 
 def stop(relay: str) -> None:

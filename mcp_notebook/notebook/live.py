@@ -138,9 +138,14 @@ class Live:
         self.drawn = False
 
     @contextmanager
-    def showing(self, view: View) -> Iterator[None]:
-        """While the cell waits for work on the background loop, show how it stands."""
-        drawing = self._runtime.submit(self._keep_drawing(view))
+    def showing(self, view: View, drawn: Callable[[], None] = lambda: None) -> Iterator[None]:
+        """While the cell waits for work on the background loop, show how it stands.
+
+        Args:
+            view: what is to be seen.
+            drawn: told, on that loop, when it was shown.
+        """
+        drawing = self._runtime.submit(self._keep_drawing(view, drawn))
         try:
             yield
         finally:
@@ -154,7 +159,7 @@ class Live:
         """Show what came of it."""
         self._screen.finish(parts)
 
-    async def _keep_drawing(self, view: View) -> None:
+    async def _keep_drawing(self, view: View, drawn: Callable[[], None]) -> None:
         await asyncio.sleep(PATIENCE)
         seen: Sequence[Part] | None = None
         while True:
@@ -162,5 +167,7 @@ class Live:
             if parts != seen:
                 with suppress(NobodyWaiting):  # the wait is over, or goes on in another thread
                     await self._runtime.on_main(lambda shown=parts: self.draw(shown))
+                    if self.drawn:
+                        drawn()
                 seen = parts
             await asyncio.sleep(PERIOD)

@@ -10,14 +10,18 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from ..client import CallHandle, Client, connect
+from ..client.pages import restored
 from ..client.targets import Destination, destination
 from ..errors import ConnectionLost, MCPError, RequestTimeout, TakenOver
 from ..jsonrpc import Notification
+from ..limits import DEFAULT_LIMITS
+from ..protocol.calls import Occurrence
 from ..transports.http.options import HttpOptions
 from ..transports.relay import behind, name_of
 from ..visible import visible
 from .brief import CommandError, hinted
 from .changed_tools import UsedTools
+from .journal import NotebookJournal
 from .kept import place_of
 from .runtime import Runtime
 
@@ -162,7 +166,11 @@ class Workspace:
         """What tools were when they were last called."""
         self.place = place_of(shell)
         """Where servers are kept for: see `kept`."""
+        self.journal = NotebookJournal(self.place)
+        """What remembers calls beyond this kernel."""
         self._members: dict[str, Member] = {}
+        self._left: dict[str, list[CallHandle]] = {}
+        self._open_journal()
 
     @classmethod
     def of(cls, shell: Any) -> Workspace:
@@ -184,6 +192,34 @@ class Workspace:
     def forget(self, call: CallHandle) -> None:
         """No longer know of a call."""
         self.calls.pop(call.id, None)
+        if call.page is not None:
+            self.runtime.loop.call_soon_threadsafe(call.page.close)
+        for address, calls in self._left.items():
+            if call in calls:
+                self.journal.forget(address, call.id)
+
+    # What kernels before this one have left
+
+    def left_at(self, name: str, where: Destination) -> list[CallHandle]:
+        """The calls of the server of that name, at the same address, that wait to be resumed."""
+        calls = self._left.get(where.address or "", ())
+        return [call for call in calls if call.server == name and call.can_resume and call.is_left]
+
+    def address_of(self, call: CallHandle) -> str | None:
+        """Where the server is of a call that was left; None for any other."""
+        return next((address for address, calls in self._left.items() if call in calls and call.is_left), None)
+
+    def _open_journal(self) -> None:
+        self.runtime.journal = self.journal
+        self.runtime.add_closer(self.journal.close)
+        left, expired = self.journal.left()
+        for entry in sorted([*left, *expired], key=lambda entry: entry.began):
+            call = restored(self.runtime, entry, DEFAULT_LIMITS)
+            self.remember(call)
+            if entry in expired:
+                call.moved(Occurrence.EXPIRE)
+            else:
+                self._left.setdefault(entry.address, []).append(call)
 
     # Looking up
 
@@ -246,7 +282,7 @@ class Workspace:
         if old is not None and old.target == target:
             await old.client.reconnect()
             return old
-        client = await connect(target.where, name=name, **target.options)
+        client = await connect(target.where, name=name, left=self.left_at(name, target.where), **target.options)
         self._members[name] = Member(name, target, client)
         if old is not None:
             await old.client.close()
@@ -255,6 +291,7 @@ class Workspace:
     async def adopt(self, name: str, client: Client) -> Member:
         """Take in a client that was connected otherwise. Raises MCPError."""
         await client.open()
+        client.take_up(self.left_at(name, client.destination))
         old = self._members.get(name)
         if old is None or old.client is not client:
             self._members[name] = Member(name, Target(client.destination), client)

@@ -74,6 +74,16 @@ def conclude(raw: Any, capabilities: ClientCapabilities, info: Implementation) -
     )
 
 
+def agreed(profile: Profile) -> dict[str, Any]:
+    """What a server answered to `initialize`, for `conclude` to read again: as JSON data."""
+    return InitializeResult(
+        protocol_version=profile.revision.name,
+        capabilities=profile.server,
+        server_info=profile.server_info,
+        instructions=profile.instructions,
+    ).wire()
+
+
 def accept(params: dict[str, Any] | None, capabilities: ServerCapabilities, info: Implementation) -> Profile:
     """What a server agrees on, from a client's `initialize`: the client's revision, or the latest one we speak.
 

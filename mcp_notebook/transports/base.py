@@ -84,3 +84,22 @@ class LetsGo(Protocol):
 
     def hurry(self, id: RequestId) -> None:
         """Where the way of a request of ours broke, seek it now, as soon as the other side lets us."""
+
+
+@runtime_checkable
+class InSession(Protocol):
+    """A channel to a server that keeps a session for it, in which another channel may go on."""
+
+    @property
+    def session(self) -> str | None:
+        """The session's id, a secret; None where there is none."""
+        ...
+
+    def rejoin(self, id: str | None, version: str | None) -> None:
+        """Be in this session from now on, in which that revision is spoken; None: in none."""
+
+    async def listen(self) -> None:
+        """Hear what the server says unasked in the session that was rejoined."""
+
+    def leave_session(self) -> None:
+        """Closing the channel shall not end the session: something goes on in it."""

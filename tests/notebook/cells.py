@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import atexit
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
@@ -126,6 +128,12 @@ class Hook(DisplayHook):
 def ipython() -> Iterator[Cells]:
     """A shell for the time of a `with`, with `%mcp` loaded."""
     InteractiveShell.clear_instance()
+    with tempfile.TemporaryDirectory() as state, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MCP_NOTEBOOK_STATE", state)
+        yield from _ipython()
+
+
+def _ipython() -> Iterator[Cells]:
     config = Config({"HistoryManager": {"enabled": False}, "InteractiveShell": {"colors": "nocolor"}})
     shell = InteractiveShell.instance(config=config)
     try:

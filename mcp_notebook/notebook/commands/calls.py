@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from ...client import CallHandle
@@ -13,6 +13,7 @@ from ...render.parts import Card, Part, Text, listing
 from ..background import watch
 from ..brief import CommandError, hinted
 from ..call_view import CallView, clock, explanation, progress_words, state_card, state_words
+from ..kept import BETWEEN
 from ..live import Live
 from ..task_words import message, task_parts
 from .completing import Completing
@@ -46,7 +47,8 @@ def list_calls(invocation: Invocation) -> Reply:
     invocation.at_most(0)
     if not calls:
         return Reply(dict(calls), [Text("No call was made yet. %mcp call TOOL key=value makes one.", "note")])
-    return Reply(dict(calls), [*listing(list(calls.values()), _COLUMNS), *_lost(calls.values())])
+    notes = [*_lost(calls.values()), *_journal_trouble(invocation)]
+    return Reply(dict(calls), [*listing(list(calls.values()), _COLUMNS), *notes])
 
 
 def _lost(calls: Iterable[CallHandle]) -> list[Part]:
@@ -55,6 +57,20 @@ def _lost(calls: Iterable[CallHandle]) -> list[Part]:
     if not waiting:
         return []
     return [Text(f"%mcp status {waiting[0]} explains its state, %mcp resume {waiting[0]} resumes it.", "note")]
+
+
+def _journal_trouble(invocation: Invocation) -> list[Part]:
+    trouble = invocation.workspace.journal.trouble
+    return [Text(f"Calls that are under way do not outlive this kernel: {trouble}", "note")] if trouble else []
+
+
+def under_way(calls: Sequence[CallHandle]) -> list[Part]:
+    """What can be done about calls that a kernel before this one has left."""
+    if not calls:
+        return []
+    names = ", ".join(f"{call.id} ({call.tool})" for call in calls)
+    how = f"%mcp resume {calls[0].id} goes on with it" if len(calls) == 1 else "%mcp resume --all goes on with them"
+    return [Text(f"Under way when the kernel before this one ended: {names}. {how}.", "note")]
 
 
 def tell_status(invocation: Invocation) -> Reply:
@@ -114,6 +130,7 @@ def _resumed(invocation: Invocation, call: CallHandle) -> list[Part]:
     ended well, is no mistake: that may have happened just now."""
     card = state_card(call)
     if call.can_resume:
+        check_connected(invocation, call)
         call.resume()
         card = Card("work", "resuming", name=call.tool, about=f"on {call.server}")
     elif call.done():
@@ -124,6 +141,18 @@ def _resumed(invocation: Invocation, call: CallHandle) -> list[Part]:
     live.draw([card])
     invocation.workspace.runtime.submit(watch(call, CallView(call, ""), live))
     return []
+
+
+def check_connected(invocation: Invocation, call: CallHandle) -> None:
+    """Raise CommandError for a call of another kernel whose server is not connected in this one."""
+    address = invocation.workspace.address_of(call)
+    if address is not None and not call.has_connection:
+        kept_name = address.removesuffix(BETWEEN + invocation.workspace.place)
+        line = f"%mcp connect {call.server} {address}" if kept_name == address else f"%mcp connect {kept_name}"
+        raise CommandError(
+            f"The server of the call {call.id} of {call.tool!r} is not connected. Connect it first, as before (such as "
+            f"{line}); then %mcp resume {call.id} goes on with it."
+        )
 
 
 def _ended(call: CallHandle) -> list[Part]:
@@ -139,6 +168,7 @@ def cancel(invocation: Invocation) -> Reply:
     call = one_call(invocation)
     if call.done():
         raise CommandError(f"The call {call.id} of {call.tool!r} is over: {call.status.value}.")
+    check_connected(invocation, call)
     call.cancel()
     with suppress(MCPError, TimeoutError):
         call.result(CANCELLING)

@@ -26,6 +26,7 @@ from ..interpolation import Names
 from ..live import Live
 from ..words import Word
 from ..workspace import Kind, Member, Target, Workspace, target_of
+from .calls import under_way
 from .completing import Completing
 from .configuration import servers_of
 from .listing import complete_server
@@ -117,13 +118,13 @@ def _program(invocation: Invocation, name: str, words: Sequence[Word]) -> list[s
 
 
 def _options(invocation: Invocation, name: str) -> dict[str, Any]:
-    options = dict(invocation.options)
+    options = {name.replace("-", "_"): value for name, value in invocation.options.items()}
     if "keep" in options:
         options["keep_for"] = options["keep"]
         options["keep"] = kept.full_name(name, invocation.workspace.place)
     if "env" in options:
         options["env"] = dict(options["env"])
-    headers = [*options.pop("header", ()), *options.pop("token-env", ())]
+    headers = [*options.pop("header", ()), *options.pop("token_env", ())]
     return options | {"headers": dict(headers)} if headers else options
 
 
@@ -165,7 +166,7 @@ def _connect(invocation: Invocation, wanted: Connect) -> Reply:
     try:
         with live.showing(_connecting(wanted)):
             outcomes = workspace.wait(_connect_all(workspace, wanted))
-        parts = _told(outcomes, notes)
+        parts = _told(workspace, outcomes, notes)
     except BaseException:
         if live.drawn:
             live.finish([Card("drop", "not connected", name=", ".join(wanted.targets))])
@@ -208,7 +209,7 @@ async def _connect_all(workspace: Workspace, wanted: Connect) -> dict[str, _Outc
     return {**dict(zip(wanted.targets, done, strict=True)), **wanted.failed}
 
 
-def _told(outcomes: Mapping[str, _Outcome], notes: Mapping[str, str]) -> list[Part]:
+def _told(workspace: Workspace, outcomes: Mapping[str, _Outcome], notes: Mapping[str, str]) -> list[Part]:
     """A card for each. Raises the error of the only one."""
     parts: list[Part] = []
     connected: list[str] = []
@@ -217,6 +218,7 @@ def _told(outcomes: Mapping[str, _Outcome], notes: Mapping[str, str]) -> list[Pa
             connected.append(name)
             note = " ".join(filter(None, [notes[name], _kept_note(outcome[0])]))
             parts.append(card(*outcome, note=note, whole=len(outcomes) == 1))
+            parts += under_way(workspace.left_at(name, outcome[0].client.destination))
         elif len(outcomes) == 1:
             raise outcome
         else:
@@ -320,6 +322,7 @@ CONNECT = Command(
             read=_hours,
             bare=DEFAULT_LIMITS.relay_keep,
         ),
+        Option("--remember-arguments", "keep what calls are called with in the journal, too, by which they outlive it"),
         Option("--trust", "start the command without asking, where nobody can be asked"),
     ),
     run=run_connect,

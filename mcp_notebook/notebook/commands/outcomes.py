@@ -11,7 +11,7 @@ from ..brief import CommandError
 from ..call_view import CallView
 from ..foreground import wait_for
 from ..live import Live
-from .calls import one_call
+from .calls import check_connected, one_call
 from .completing import Completing
 from .table import Command, Invocation, Reply
 
@@ -19,18 +19,18 @@ from .table import Command, Invocation, Reply
 def result(invocation: Invocation) -> Reply:
     """Wait for a call in this cell, and show what comes of it."""
     call, runtime = one_call(invocation), invocation.workspace.runtime
-    return Reply(
-        wait_for(call, CallView(call, ""), Live(runtime, actions=CallActions(call)), runtime, quiet=invocation.used)
-    )
+    check_connected(invocation, call)
+    live = Live(runtime, actions=CallActions(call))
+    return Reply(wait_for(call, CallView(call, ""), live, runtime, quiet=invocation.used))
 
 
 def forget(invocation: Invocation) -> Reply:
     """No longer know of a call that is over, here and at its server."""
     call = one_call(invocation)
-    if not call.done():
+    if not call.done() and not call.is_left:
         raise CommandError(f"The call {call.id} of {call.tool!r} is under way: %mcp cancel {call.id} stops it.")
     told = ""
-    if call.task is not None:
+    if call.task is not None and call.has_connection:
         try:
             invocation.workspace.wait(call.delete())
             told = "The server has forgotten the task and its result, too."

@@ -67,6 +67,7 @@ class HttpChannel:
         """Set once it is known whether there is a GET stream."""
         self._warned: set[str] = set()
         self._closed = False
+        self._left = False
 
     async def open(self, receiver: Receiver) -> None:
         """Make ready; nothing is sent yet."""
@@ -106,6 +107,22 @@ class HttpChannel:
             await self._end_session(self._requests)
             await self._requests.close()
             self._receiver.disconnected(None)
+
+    # The session that `initialize` opened: see `InSession`
+
+    @property
+    def session(self) -> str | None:
+        return self._session
+
+    def rejoin(self, id: str | None, version: str | None) -> None:
+        self._session, self._version = id, version
+
+    async def listen(self) -> None:
+        assert self._requests is not None, "it is open"
+        await self._listen(self._requests)
+
+    def leave_session(self) -> None:
+        self._left = True
 
     def let_go(self, id: RequestId) -> None:
         """See `LetsGo`."""
@@ -262,7 +279,7 @@ class HttpChannel:
                 post.cancel()
 
     async def _end_session(self, requests: Requests) -> None:
-        if self._session is not None:
+        if self._session is not None and not self._left:
             with suppress(MCPError, TimeoutError):  # the server forgets the session by itself
                 async with asyncio.timeout(self._limits.shutdown):
                     await (await requests.send("DELETE", self._session_headers())).close()
