@@ -228,11 +228,8 @@ class _Following:
                 if asked and self.answer is not None:
                     self.answer.cancel()  # which tells the server
                     await asyncio.wait([self.answer])
-                session = await self.attach()
-                if not asked:
-                    await task_requests.cancel(session, self.task)
-                while not await self._look(session):  # it may not end at once (TSK-6)
-                    await self._wait(self._interval)
+                while not await self._cancelled_there(told=asked):  # noqa: ASYNC110
+                    await asyncio.sleep(FIRST_PAUSE)
 
     def stop(self) -> None:
         """No longer wait for anything."""
@@ -242,6 +239,19 @@ class _Following:
             task_requests.leave(self.session, self.call, self.task)
 
     # Within
+
+    async def _cancelled_there(self, *, told: bool) -> bool:
+        """Tell the server, if it was not told, and see it happen, which may not be at once (TSK-6); False where the
+        connection drops before."""
+        try:
+            session = await self.attach()
+            if not told:
+                await task_requests.cancel(session, self.task)
+            while not await self._look(session):
+                await self._wait(self._interval)
+        except DROPS:
+            return False
+        return True
 
     async def _first_pause(self) -> None:
         """A task that has just begun need not be asked how it stands at once."""
