@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from ..errors import CallCancelled, ConnectionLost, MCPError, ProtocolError
-from ..jsonrpc import INTERNAL_ERROR, Request, RequestId
+from ..jsonrpc import INTERNAL_ERROR, Request, RequestId, as_json
 from ..limits import Limits
 from ..protocol.calls import CallEvent, CallLog, EventKind
 from ..protocol.resuming import mark
@@ -102,7 +102,7 @@ class Call:
         self._handed_over = 0
         self._news = News()
         self._follower: _Follower | None = None
-        self._handler: asyncio.Task[Any] | None = None
+        self._handler: asyncio.Future[Any] | None = None
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of request {self.request_id!r}>"
@@ -257,7 +257,7 @@ class Call:
         if self._follower is not follower:
             raise Superseded
 
-    def _outcome(self, handler: asyncio.Task[Any]) -> Any:
+    def _outcome(self, handler: asyncio.Future[Any]) -> Any:
         if handler.cancelled():
             raise ProtocolError(INTERNAL_ERROR, "This request was cancelled.")
         error = handler.exception()
@@ -267,6 +267,18 @@ class Call:
             raise error.with_traceback(None)
         logger.error("the handler of %r failed", self, exc_info=error)
         raise ProtocolError(INTERNAL_ERROR, str(error) if isinstance(error, MCPError) else "Internal error")
+
+    def _outcome_data(self, handler: asyncio.Future[Any]) -> tuple[Any, dict[str, Any] | None]:
+        """The outcome as JSON data: the result, or the error in its place."""
+        from pydantic_core import from_json
+
+        try:
+            return from_json(as_json(self._outcome(handler))), None
+        except ProtocolError as error:
+            data = {} if error.data is None else {"data": error.data}
+            return None, {"code": error.code, "message": error.message, **data}
+        except MCPError as error:  # it is no JSON
+            return None, {"code": INTERNAL_ERROR, "message": str(error)}
 
     def _say(self, kind: EventKind, said: Said) -> CallEvent:
         event = self._log.append(kind, said)

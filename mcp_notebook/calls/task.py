@@ -7,8 +7,8 @@ import functools
 import time
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ConnectionLost, MCPError, ProtocolError
-from ..jsonrpc import INTERNAL_ERROR, RequestId, as_json
+from ..errors import ConnectionLost, ProtocolError
+from ..jsonrpc import INTERNAL_ERROR, RequestId
 from ..protocol.calls import CallEvent
 from ..protocol.tasks import TaskForm, TaskState, TaskStatus
 from ..transports.connection import Connection
@@ -165,28 +165,18 @@ class Task(Call):
         return await work(self)
 
     def _finish(self, handler: asyncio.Task[Any]) -> None:
-        from pydantic_core import from_json
-
         if self.over:
             if not handler.cancelled():
                 handler.exception()  # nobody wants to know any more
             return
         state = self._state
-        try:
-            state.result = from_json(as_json(self._outcome(handler)))
-        except ProtocolError as error:
-            state.error = {"code": error.code, "message": error.message}
-            if error.data is not None:
-                state.error["data"] = error.data
-            self._conclude(TaskStatus.CANCELLED if handler.cancelled() else TaskStatus.FAILED, error.message)
-        except MCPError as error:  # it is no JSON
-            state.error = {"code": INTERNAL_ERROR, "message": str(error)}
-            self._conclude(TaskStatus.FAILED, str(error))
+        state.result, state.error = self._outcome_data(handler)
+        if state.error is not None:
+            self._conclude(TaskStatus.CANCELLED if handler.cancelled() else TaskStatus.FAILED, state.error["message"])
+        elif self.form.errors_fail and isinstance(state.result, dict) and state.result.get("isError") is True:
+            self._conclude(TaskStatus.FAILED, _tool_error(state.result))
         else:
-            if self.form.errors_fail and isinstance(state.result, dict) and state.result.get("isError") is True:
-                self._conclude(TaskStatus.FAILED, _tool_error(state.result))
-            else:
-                self._conclude(TaskStatus.COMPLETED)
+            self._conclude(TaskStatus.COMPLETED)
 
     def _conclude(self, status: TaskStatus, message: str | None = None) -> None:
         for number, said in self.questions.items():

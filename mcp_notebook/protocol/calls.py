@@ -121,6 +121,10 @@ class CallLog:
         """The number of the newest event; 0 before the first."""
         return self._last
 
+    def skip_to(self, number: int) -> None:
+        """The next event bears this number: those before it are known to have arrived, or are gone."""
+        self._last = number - 1
+
     def append(self, kind: EventKind, data: Any) -> CallEvent:
         """Say something."""
         self._last = number = self._last + 1

@@ -76,7 +76,8 @@ class Server:
         website_url: where more is to be read.
         page_size: how many items one page of a list holds.
         limits: the bounds it keeps.
-        store: what remembers tasks beyond a restart (`open_store(path)`); by default they end with the process.
+        store: what remembers tasks and resumable calls beyond a restart (`open_store(path)`); by default they end with
+            the process.
     """
 
     def __init__(
@@ -101,7 +102,7 @@ class Server:
         self.limits = limits
         self.registry = Registry(self._list_changed)
         self.parking = Parking(limits)
-        self.kept = KeptCalls(limits)
+        self.kept = KeptCalls(limits, store)
         self.task_listeners: defaultdict[str, set[tuple[ServerSession, Listener]]] = defaultdict(set)
         """Who listens to which task."""
         self.url_elicitations = UrlElicitations(limits)

@@ -11,14 +11,17 @@ import hashlib
 import logging
 import secrets
 from dataclasses import dataclass, field
+from typing import Any
 
 from ...calls.call import Call, Said
 from ...errors import ProtocolError
 from ...jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, RequestId
 from ...limits import Limits
-from ...protocol.calls import CallEvent
+from ...protocol.calls import CallEvent, EventKind
 from ...protocol.resuming import Dialect, ResumePolicy, ResumeTerms, WorkState, WorkStatus
+from ...store import Store
 from .expiry import Expiry
+from .remembered import KIND, Remembered, recall, record
 
 audit = logging.getLogger("mcp_notebook.audit")
 
@@ -26,10 +29,14 @@ audit = logging.getLogger("mcp_notebook.audit")
 class KeptCall(Call):
     """One call with a policy to resume it."""
 
-    __slots__ = ("_calls", "_ended", "_expiry", "_touched", "dialect", "policy", "principal")
+    __slots__ = ("_calls", "_ended", "_expiry", "_touched", "dialect", "digest", "policy", "principal")
 
-    def __init__(self, calls: KeptCalls, dialect: Dialect, policy: ResumePolicy, principal: str | None) -> None:
+    def __init__(
+        self, calls: KeptCalls, dialect: Dialect, policy: ResumePolicy, principal: str | None, digest: bytes
+    ) -> None:
         super().__init__(policy.request_id, calls.prefix, calls.limits)
+        self.digest = digest
+        """Of its token."""
         self.dialect = dialect
         self.policy = policy
         self.principal = principal
@@ -71,6 +78,36 @@ class KeptCall(Call):
             self._calls.forget(self)
             self._expiry.is_over()
 
+    # Beyond a restart
+
+    def remembered(self, handler: asyncio.Task[Any]) -> Remembered:
+        """What is to be remembered of it, now that its handler is done."""
+        said: list[tuple[int, EventKind, str, dict[str, Any]]] = [
+            (event.number, event.kind, event.data.method, event.data.params)
+            for event in self._log.since(0)
+            if isinstance(event.data, Said) and event.kind != "question"
+        ]
+        return Remembered(self.dialect, self.policy, said, self._log.last, *self._outcome_data(handler))
+
+    def become(self, remembered: Remembered) -> None:
+        """Be what it was before the restart."""
+        for number, kind, method, params in remembered.said:
+            self._log.skip_to(number)
+            self._log.append(kind, Said(method, params))
+        self._log.skip_to(remembered.last + 1)
+
+        outcome = self._handler = asyncio.get_running_loop().create_future()
+        try:
+            outcome.set_result(remembered.outcome())
+        except ProtocolError as error:
+            outcome.set_exception(error)
+            outcome.exception()  # perhaps nobody comes for it
+
+    def _handler_ended(self, handler: asyncio.Task[Any]) -> None:
+        super()._handler_ended(handler)
+        if not self._ended:
+            self._calls.ended(self, handler)
+
     # Its time
 
     def due(self) -> float | None:
@@ -91,6 +128,8 @@ class KeptCalls:
     """The kept calls of one server, found by the digest of their token; bounded in number."""
 
     limits: Limits
+    store: Store | None = None
+    """What remembers them beyond a restart; None: nothing does."""
     prefix: str = field(default_factory=lambda: f"q{secrets.token_hex(4)}")
     """Begins the ids of questions, which must hold across connections."""
     _calls: dict[bytes, KeptCall] = field(default_factory=dict)
@@ -111,8 +150,20 @@ class KeptCalls:
             max_wait=terms.max_wait if terms.max_wait is not None else int(self.limits.kept),
             stream_id=None if dialect.same_id else secrets.token_hex(16),
         )
-        call = self._calls[_digest(policy.token)] = KeptCall(self, dialect, policy, principal)
+        call = self._keep(dialect, policy, principal, _digest(policy.token))
+        if self.store is not None:
+            self.store.add(record(call.digest, principal, None, (dialect, policy)))
         return call
+
+    def _keep(self, dialect: Dialect, policy: ResumePolicy, principal: str | None, digest: bytes) -> KeptCall:
+        call = self._calls[digest] = KeptCall(self, dialect, policy, principal, digest)
+        return call
+
+    def ended(self, call: KeptCall, handler: asyncio.Task[Any]) -> None:
+        """It has its outcome, which outlives a restart where there is a store for that."""
+        if self.store is not None:
+            like = (call.dialect, call.policy)
+            self.store.update(record(call.digest, call.principal, call.remembered(handler), like))
 
     def _has_room(self) -> bool:
         """Whether one more can be kept; the oldest whose outcome was sent gives way."""
@@ -129,7 +180,8 @@ class KeptCalls:
         Raises:
             ProtocolError: it is not; nothing is told of what there is (RR-6, ST-3).
         """
-        call = self._calls.get(_digest(token or ""))
+        digest = _digest(token or "")
+        call = self._calls.get(digest) or self._recalled(digest, principal)
         own = None if call is None else call.policy.request_id if dialect.same_id else call.policy.stream_id
         if call is None or call.dialect is not dialect or own != name or call.principal != principal:
             audit.warning("an unknown resume token was used")
@@ -138,7 +190,18 @@ class KeptCalls:
 
     def forget(self, call: KeptCall) -> None:
         """No longer keep it."""
-        self._calls.pop(_digest(call.policy.token), None)
+        self._calls.pop(call.digest, None)
+        if self.store is not None:
+            self.store.delete(call.principal or "", KIND, call.digest.hex())
+
+    def _recalled(self, digest: bytes, principal: str | None) -> KeptCall | None:
+        """A call from before a restart."""
+        remembered = None if self.store is None else recall(self.store, digest, principal)
+        if remembered is None or not self._has_room():
+            return None
+        call = self._keep(remembered.dialect, remembered.policy, principal, digest)
+        call.become(remembered)
+        return call
 
     def expiry(self) -> Expiry:
         """What gives calls up on the event loop that runs here. A server may be served on one after the other."""
