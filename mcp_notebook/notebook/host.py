@@ -223,10 +223,9 @@ class NotebookHost:
     def _choose(self) -> Prompter:
         """By the front end of the code that runs, and waits."""
         frontend = self._runtime.frontend()
-        other = self._text if frontend.stdin else self._nobody
         if self._runtime.answers_widgets and wants_widgets(frontend):
-            return WidgetPrompter(self._runtime, other)
-        return other
+            return WidgetPrompter(self._runtime)
+        return self._text if frontend.stdin else self._nobody
 
     def _cell_begins(self, _info: Any) -> None:
         self._frontend = self._runtime.frontend()

@@ -32,7 +32,7 @@ ELEMENTS = frozenset(
         "progress",
     }
 )
-ATTRIBUTES = frozenset({"class", "src", "alt", "controls", "preload", "open", "max", "value", "aria-label"})
+ATTRIBUTES = frozenset({"class", "src", "alt", "controls", "preload", "open", "max", "value", "aria-label", "role"})
 _EMPTY = frozenset({"img"})
 
 

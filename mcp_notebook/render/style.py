@@ -78,5 +78,11 @@ _SOURCE = """
 .mcp-nb audio { display: block; max-width: 100% }
 """
 
-CSS = "".join(line.strip() for line in _SOURCE.splitlines())
+
+def one_line(rules: str) -> str:
+    """Rules without their line breaks."""
+    return "".join(line.strip() for line in rules.splitlines())
+
+
+CSS = one_line(_SOURCE)
 """The rules, on one line."""

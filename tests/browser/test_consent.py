@@ -1,4 +1,4 @@
-"""A person in front of JupyterLab is asked: whether a command may start, and what a server wants to know."""
+"""A person in front of JupyterLab is asked whether a command may start."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +17,7 @@ SETUP = """
 %load_ext tests.waits
 import sys
 from pathlib import Path
-from mcp_notebook import Command, Context, Server, connect
+from mcp_notebook import Command, connect
 from mcp_notebook.notebook.consent import RememberedConsents
 from mcp_notebook.notebook.host import NotebookHost
 
@@ -130,15 +130,3 @@ def test_a_long_command_is_shown_whole_and_the_safe_button_is_the_main_one(  # C
     assert main.all_inner_texts() == ["Don’t start"]
     main.click()
     cell.wait_until_done()
-
-
-@both_ways
-def test_a_servers_question_is_answered_in_the_cell(notebook: tuple[Notebook, Path], wait: str) -> None:
-    page, _ = notebook
-    call = wait.format("client.call_tool('book')")
-    cell = page.start(f"print(({call}).content[0].text)")
-    cell.wait_for("● travel asks:").wait_for("Where to?")
-    field = cell.output.locator("input.jp-Stdin-input")
-    field.fill("Oslo")
-    field.press("Enter")
-    cell.wait_until_done().wait_for("Sent to travel.").wait_for("accept Oslo")

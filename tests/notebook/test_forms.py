@@ -79,7 +79,7 @@ def test_what_is_typed_is_checked_at_once_and_told_beside_its_field() -> None:
     made.check()
     assert n.problem == ""
     assert not made.attempt()
-    assert at(made, "city").problem.startswith("missing; text of at least 2 characters")
+    assert at(made, "city").problem == "needed: text of at least 2 characters"
 
 
 def test_a_text_that_is_taken_away_is_left_out_again() -> None:
@@ -153,7 +153,7 @@ def test_an_optional_object_is_there_once_it_is_opened() -> None:
     p.open = True
     assert made.value == {"p": {"y": 2}}
     assert not made.attempt()
-    assert at(made, "p", "x").problem == "missing; a number is expected"
+    assert at(made, "p", "x").problem == "needed: a number"
 
 
 def test_items_are_added_and_taken_away_and_problems_stay_with_theirs() -> None:
@@ -165,7 +165,7 @@ def test_items_are_added_and_taken_away_and_problems_stay_with_theirs() -> None:
         item.type(text)
     assert not made.attempt()
     assert [item.problem for item in stops.parts] == [
-        "missing; text of at least 2 characters is expected",
+        "needed: text of at least 2 characters",
         "",
         "'x' is too short; text of at least 2 characters is expected",
     ]
@@ -186,10 +186,10 @@ def test_a_union_is_told_by_its_variants_and_keeps_what_was_put_into_each() -> N
     assert isinstance(shape, Union)
     assert [variant.title for variant in shape.field.variants] == ["Circle", "square", "text"]
     assert not made.attempt()
-    assert shape.problem.startswith("missing; ")
+    assert shape.problem.startswith("needed: ")
     shape.choose(0)
     made.check()
-    assert at(made, "shape", "r").problem == "missing; a number is expected"
+    assert at(made, "shape", "r").problem == "needed: a number"
     at(made, "shape", "r").type("2")
     shape.choose(1)
     assert made.value == {"shape": {"kind": "square"}}

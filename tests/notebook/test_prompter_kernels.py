@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from ..kernels import Kernel
@@ -32,17 +34,18 @@ client = await connect(server)
 
 
 @pytest.fixture
-def notebook(kernel: Kernel) -> Kernel:
+def notebook(kernel: Kernel) -> Iterator[Kernel]:
     """A kernel whose notebook is connected to a server that asks."""
     outcome = kernel.run(SETUP)
     assert outcome.status == "ok", outcome
-    return kernel
+    yield kernel
+    kernel.run("%env MCP_NOTEBOOK_PROMPTS=")
 
 
 @both_ways
-@pytest.mark.parametrize("cell", ["a", None], ids=["lab", "console"])
+@pytest.mark.parametrize("cell", ["a", None], ids=["lab without widgets", "console"])
 def test_a_servers_question_is_asked_in_the_cell_that_waits(notebook: Kernel, call: str, cell: str | None) -> None:
-    code = f"print(({call.format('book')}).content[0].text)"
+    code = f"import os; os.environ['MCP_NOTEBOOK_PROMPTS'] = 'text'\nprint(({call.format('book')}).content[0].text)"
     outcome = notebook.run(code, cell=cell, answers=["Oslo", "two", "2", "s"])
     assert outcome.status == "ok", outcome
     assert outcome.text.startswith("● travel asks:\n  │ Which flight?\n")
@@ -68,15 +71,14 @@ def test_where_nobody_can_answer_the_policy_does_at_once(notebook: Kernel, call:
 
 
 def test_a_question_of_a_call_in_the_background_waits_for_a_cell(notebook: Kernel) -> None:
-    notebook.run("handle = client.begin_call('book')", cell="a", answers=[])
+    notebook.run("handle = client.begin_call('book')", answers=[])
     outcome = notebook.run(
         "import time\nend = time.monotonic() + 10\n"
         "while not host.unheard:\n    assert time.monotonic() < end; time.sleep(0.01)",
-        cell="b",
         answers=[],
     )
     assert outcome.text.startswith("● Waiting for you: travel asks: Which flight?\n")
-    outcome = notebook.run("print(handle.result(10).content[0].text)", cell="c", answers=["Oslo", "", "s"])
+    outcome = notebook.run("print(handle.result(10).content[0].text)", answers=["Oslo", "", "s"])
     assert outcome.text.startswith("● travel asks:\n")
     assert outcome.text.endswith("accept Flight(city='Oslo', seats=1)\n")
-    assert notebook.run("", cell="d").text == ""
+    assert notebook.run("", answers=[]).text == ""

@@ -77,15 +77,25 @@ class Leaf(Entry):
         self._typed, self._value, self.unread = None, value, ""
 
     def type(self, text: str) -> None:
-        """Put in what a person typed. Nothing typed leaves it out."""
+        """Put in what was typed: a value as one types it, JSON, or what a choice is called. Nothing leaves it out."""
         self._typed, self._value, self.unread = text, NOTHING, ""
         self.touched = True
         if not text.strip() and (not text or self.field.type != "string"):
             return
         try:
-            self._value = read_json(text) if self.field.kind == "json" else self.field.coerce(text)
+            self._value = self._read(text)
         except ValueError as error:
             self.unread = str(error)
+
+    def _read(self, text: str) -> Any:
+        if self.field.kind == "json":
+            return read_json(text)
+        if not self.field.choices:
+            return self.field.coerce(text)
+        choice = self.field.choices.labelled(text)
+        if choice is None:
+            raise ValueError("none of the values is called so")
+        return choice.value
 
     @property
     def text(self) -> str:
@@ -157,6 +167,10 @@ class Group(Entry):
         if self.open:
             for name, part in self.named.items():
                 part.put(given.get(name, NOTHING))
+
+    def fill(self) -> None:
+        """Open it as if new: with the defaults of its properties."""
+        self.open, self._odd, self.more, self._parts = True, NOTHING, {}, None
 
     def find(self, path: Path) -> Entry:
         part = self.named.get(str(path[0])) if path and self.open else None

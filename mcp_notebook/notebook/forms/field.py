@@ -17,6 +17,8 @@ Kind: TypeAlias = Literal["text", "choice", "many", "group", "list", "union", "j
 """How a value is given: as a line of text, as one of several values or some of them, by its parts (an object's, a
 list's), as one of several variants, or as JSON."""
 
+Role: TypeAlias = Literal["property", "item", "variant"]
+
 YES_NO = {"y": True, "yes": True, "true": True, "n": False, "no": False, "false": False}
 
 
@@ -41,6 +43,7 @@ class Field:
         required: whether it must be given.
         within: the whole schema that references are resolved in; None: the schema itself.
         depth: how many levels lie above it.
+        role: what it is: an object's property, a list's item, or a variant of a union.
 
     Attributes:
         kind: how it is given.
@@ -50,10 +53,13 @@ class Field:
         choices: the values to choose from; None where it is open.
     """
 
-    def __init__(self, name: str, schema: Any, required: bool, within: Any = None, depth: int = 0) -> None:
+    def __init__(
+        self, name: str, schema: Any, required: bool, within: Any = None, depth: int = 0, role: Role = "property"
+    ) -> None:
         self.name = name
         self.required = required
         self.depth = depth
+        self.role: Role = role
         self._within = schema if within is None else within
         self._whole = resolved(schema, self._within)
         self.schema, self.nullable = without_null(self._whole, self._within)
@@ -66,6 +72,16 @@ class Field:
     def many(self) -> bool:
         """Whether several of the choices can be chosen."""
         return self.kind == "many"
+
+    @property
+    def plain(self) -> bool:
+        """Whether it goes without a name: the whole form, and a variant, which is named where it is chosen."""
+        return not self.name or self.role == "variant"
+
+    @property
+    def fixed(self) -> bool:
+        """Whether it can only be one value, and must be."""
+        return self.required and "const" in self.schema and not self.nullable
 
     @property
     def format(self) -> str:
@@ -122,7 +138,7 @@ class Field:
 
     def item(self, index: int) -> Field:
         """The field of a list's item."""
-        return Field(f"{index + 1}", items_of(self.schema, index), True, self._within, self.depth + 1)
+        return Field(f"{index + 1}", items_of(self.schema, index), True, self._within, self.depth + 1, "item")
 
     @property
     def least(self) -> int:
@@ -140,7 +156,7 @@ class Field:
     def variants(self) -> list[Field]:
         """The variants of a union, each called by what tells it from the others."""
         return [
-            Field(name, part, True, self._within, self.depth + 1)
+            Field(name, part, True, self._within, self.depth + 1, "variant")
             for name, part in variants_of(self.schema, self.nullable, self._within)
         ]
 
@@ -222,7 +238,7 @@ class Field:
 
     @property
     def _declared_default(self) -> Any:
-        if "const" in self.schema and self.required:
+        if self.fixed:
             return self._whole.get("default", self.schema["const"])
         return self._whole.get("default", NOTHING)
 

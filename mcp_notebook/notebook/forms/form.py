@@ -133,8 +133,12 @@ class Form:
             if self.attempted or entry.touched:
                 self.problems.append(str(problem))
         elif not entry.problem and (self.attempted or entry.touched):
-            missing = entry.value is NOTHING
-            entry.problem = f"missing; {entry.field.wanted} is expected" if missing else problem.message
+            entry.problem = _needed(entry.field) if entry.value is NOTHING else problem.message
+
+
+def _needed(field: Field) -> str:
+    """That something is missing, and what."""
+    return "needed" if field.wanted == "text" else f"needed: {field.wanted}"
 
 
 def _all_named(root: Entry) -> dict[str, Entry]:

@@ -9,9 +9,12 @@ from typing import Any
 from IPython.display import DisplayHandle
 from ipywidgets import HTML, Button, HBox, VBox, Widget
 
+from ...render import mimebundle
 from ...render.html import Html, h
+from ...render.parts import Part
 from ...render.style import CSS, ROOT
 from ..actions import Choice
+from .kit import all_of
 
 BUTTONS = "{where} .widget-button {{ height: auto; line-height: inherit; margin: 0; padding: 2px 10px; width: auto }}"
 """The rule for buttons in a place."""
@@ -29,26 +32,32 @@ class Card(VBox):
     Args:
         state: the CSS class of its state.
         title: what it is about, in a few words.
-        body: what it says.
+        body: what it says, if anything that may change.
         buttons: what one can do.
+        inside: what stands between the two.
+        name: whom or what it is about.
     """
 
-    def __init__(self, state: str, title: str, body: Html, buttons: Sequence[Button]) -> None:
+    def __init__(
+        self, state: str, title: str, body: Html | None, buttons: Sequence[Widget], *inside: Widget, name: str = ""
+    ) -> None:
         self._handle = DisplayHandle()
         self._head = HTML()
-        self._body = HTML(body.source)
+        self._body = HTML(body.source) if body else None
         self._row = classed(HBox(list(buttons)), "mcp-row")
-        self.entitle(title)
-        card = classed(VBox([self._head, self._body, self._row]), "mcp-card", state)
+        self.entitle(title, name)
+        card = classed(VBox([self._head, *([self._body] if self._body else []), *inside, self._row]), "mcp-card", state)
         super().__init__([HTML(f"<style>{CSS}{_CSS}{BUTTONS.format(where='.mcp-asking .mcp-row')}</style>"), card])
         classed(self, ROOT, "mcp-asking")
 
-    def entitle(self, title: str) -> None:
+    def entitle(self, title: str, name: str = "") -> None:
         """Say something else in its head."""
-        self._head.value = h("div", h("b", f"● {title}", cls="mcp-state"), cls="mcp-row").source
+        named = h("b", name, cls="mcp-name") if name else None
+        self._head.value = h("div", h("b", f"● {title}", cls="mcp-state"), named, cls="mcp-row").source
 
-    def change(self, body: Html, buttons: Sequence[Button]) -> None:
+    def change(self, body: Html, buttons: Sequence[Widget]) -> None:
         """Say something else, with other buttons."""
+        assert self._body is not None
         self._body.value = body.source
         self._row.children = list(buttons)
         self._row.layout.display = "" if buttons else "none"
@@ -63,7 +72,14 @@ class Card(VBox):
 
     def leave(self, line: str) -> None:
         """Leave a line in its place. May be called from any thread."""
-        self._handle.update({"text/plain": f"● {line}"}, raw=True)
+        self._leave({"text/plain": f"● {line}"})
+
+    def leave_parts(self, parts: Sequence[Part]) -> None:
+        """Leave something else to be seen in its place. May be called from any thread."""
+        self._leave(mimebundle(list(parts)))
+
+    def _leave(self, bundle: dict[str, Any]) -> None:
+        self._handle.update(bundle, raw=True)
         for widget in all_of(self):
             widget.close()
 
@@ -85,9 +101,3 @@ def classed(widget: Any, *classes: str) -> Any:
     for name in classes:
         widget.add_class(name)
     return widget
-
-
-def all_of(widget: Widget) -> list[Widget]:
-    """A widget, what it is made with, and what is in it."""
-    made_with = [part for name in ("layout", "style") if isinstance(part := getattr(widget, name, None), Widget)]
-    return [widget, *made_with, *(inner for child in getattr(widget, "children", ()) for inner in all_of(child))]

@@ -13,7 +13,8 @@ from ...render.html import h
 from ...render.parts import Part
 from ...render.style import CSS, ROOT
 from ..actions import Action, Actions
-from .card import BUTTONS, all_of, button, classed
+from .card import BUTTONS, button, classed
+from .kit import all_of
 
 _CSS = f"""
 .mcp-live {{ position: relative; margin: 0; overflow: visible }}

@@ -9,11 +9,12 @@ from ...client.urls import ExaminedUrl
 from ...limits import DEFAULT_LIMITS
 from ...transports.command import Command
 from ...types import ElicitParams, ElicitResult
-from ..prompter import Decision, Prompter
+from ..prompter import Decision
 from ..runtime import Runtime
 
 if TYPE_CHECKING:
     from .consent_card import ConsentCard
+    from .question_card import QuestionCard
     from .url_card import UrlCard
 
 
@@ -22,12 +23,10 @@ class WidgetPrompter:
 
     Args:
         runtime: its cell shows the cards.
-        other: asks what has no card yet.
     """
 
-    def __init__(self, runtime: Runtime, other: Prompter) -> None:
+    def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
-        self._other = other
 
     async def consent(self, command: Command) -> Decision:
         card = await self._runtime.on_main(lambda: _shown(command))
@@ -40,7 +39,11 @@ class WidgetPrompter:
             card.settle(outcome)
 
     async def elicit(self, server: str, params: ElicitParams) -> ElicitResult:
-        return await self._other.elicit(server, params)
+        card = await self._runtime.on_main(lambda: _shown_question(server, params))
+        try:
+            return await asyncio.wrap_future(card.answer)
+        finally:
+            card.leave_outcome()
 
     async def visit(
         self, server: str, params: ElicitParams, url: ExaminedUrl, done: asyncio.Event, wait: bool
@@ -93,6 +96,14 @@ async def _done(card: UrlCard, done: asyncio.Event) -> str:
     finally:
         told.cancel()
         said.cancel()
+
+
+def _shown_question(server: str, params: ElicitParams) -> QuestionCard:
+    from .question_card import QuestionCard
+
+    card = QuestionCard(server, params)
+    card.show()
+    return card
 
 
 def _shown_url(server: str, params: ElicitParams, url: ExaminedUrl) -> UrlCard:

@@ -96,6 +96,12 @@ class Notebook:
         self.page.evaluate(f"() => {PANEL}.sessionContext.session.kernel.restart()")
         self._wait_for_kernel()
 
+    def reopen(self) -> None:
+        """Save it, and open the page anew."""
+        self.page.evaluate(f"() => {PANEL}.context.save()")
+        self.page.reload(timeout=LOAD * 1000)
+        self._wait_for_kernel()
+
     def theme(self, name: Literal["JupyterLab Light", "JupyterLab Dark", "JupyterLab Dark High Contrast"]) -> None:
         self.page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})", name)
         self.page.wait_for_selector(f"body[data-jp-theme-name='{name}']", state="attached")

@@ -1,0 +1,42 @@
+"""The keys of a card: Escape leaves it, and Enter sends where a widget does not tell of it.
+
+ipywidgets tells of neither. So a card holds an output of a few lines of JavaScript, the only ones there are: they
+click on the card's own buttons. Where a front end does not run them, there are still the buttons.
+"""
+
+from __future__ import annotations
+
+from ipywidgets import Output
+
+CANCEL, SEND = "mcp-key-cancel", "mcp-key-send"
+"""The classes of the buttons that the keys click on."""
+
+_SCRIPT = """
+(function begin(left) {
+  const card = element.closest('.mcp-asking');
+  if (!card) {  // it is put into the page a little later
+    if (left) setTimeout(begin, 50, left - 1);
+    return;
+  }
+  card.addEventListener('keydown', event => {
+    const field = event.target;
+    const searching = field.matches('[list]') && field.value;
+    const picking = field.matches('input') && !field.matches('[type=text]');
+    const button = event.isComposing ? null
+      : event.key === 'Escape' && !searching ? '.CANCEL'
+      : event.key === 'Enter' && picking ? '.SEND' : null;
+    if (!button) return;
+    event.preventDefault();
+    event.stopPropagation();
+    card.querySelector(button)?.click();
+  }, true);
+})(200);
+""".replace("CANCEL", CANCEL).replace("SEND", SEND)
+
+
+def keys() -> Output:
+    """What makes the keys work for the card that it stands in. It shows nothing."""
+    output = {"output_type": "display_data", "data": {"application/javascript": _SCRIPT}, "metadata": {}}
+    made = Output(outputs=(output,))
+    made.add_class("mcp-keys")
+    return made
