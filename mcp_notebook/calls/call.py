@@ -54,6 +54,8 @@ class _Follower:
 
     connection: Connection
     about: RequestId | None
+    told: int = 0
+    """The number of the last message that it was told, or had heard before."""
 
     @property
     def unheard(self) -> float:
@@ -169,6 +171,7 @@ class Call:
             after = self._handed_over
         else:
             self._log.confirm(after)
+        me.told = after
         try:
             for event in passed_over:
                 await self._send(event, me)
@@ -183,7 +186,7 @@ class Call:
                     continue
                 if self.over:
                     self.told = True
-                    return self.conclusion()
+                    return self.last_word(self.conclusion(), me.told)
                 await self._news.wait()
                 self._check(me)
         finally:
@@ -220,9 +223,14 @@ class Call:
         Parameters: see `follow`."""
         return []
 
-    def stamped(self, said: Said, number: int) -> dict[str, Any]:
-        """The parameters to send: they say which call a message belongs to, and which message of it it is."""
-        return {**said.params, "_meta": mark(said.params.get("_meta"), self.request_id, number)}
+    def stamped(self, said: Said, number: int, after: int | None = None) -> dict[str, Any]:
+        """The parameters to send: they say which call a message belongs to, which message of it it is, and which one
+        whoever hears it was told before."""
+        return {**said.params, "_meta": mark(said.params.get("_meta"), self.request_id, number, after)}
+
+    def last_word(self, result: Any, after: int) -> Any:
+        """The result as it is sent to somebody who was told what was said up to that number."""
+        return result
 
     def question_id(self, number: int) -> str:
         """The id of the request that asks a question, on whichever connection."""
@@ -231,11 +239,15 @@ class Call:
     # Within
 
     async def _send(self, event: CallEvent, to: _Follower) -> None:
-        await self._send_to(event, to.connection, to.about)
+        if not _is_settled(event):
+            after, to.told = to.told, to.told if event.kind == "dropped" else max(to.told, event.number)
+            await self._send_to(event, to.connection, to.about, after)
         self._check(to)
 
-    async def _send_to(self, event: CallEvent, connection: Connection, about: RequestId | None) -> None:
-        method, params = self._as_sent(event)
+    async def _send_to(
+        self, event: CallEvent, connection: Connection, about: RequestId | None, after: int | None = None
+    ) -> None:
+        method, params = self._as_sent(event, after)
         answer = event.data.answer if event.kind == "question" else None
         if answer is None:
             await connection.notify(method, params, about=about)
@@ -247,11 +259,11 @@ class Call:
             if connection.unheard(about):
                 event.data.asked = None
 
-    def _as_sent(self, event: CallEvent) -> tuple[str, dict[str, Any]]:
+    def _as_sent(self, event: CallEvent, after: int | None = None) -> tuple[str, dict[str, Any]]:
         """The method and the parameters that tell of an event."""
         if event.kind == "dropped":
             return "notifications/message", {"level": "notice", "data": f"{event.data} log lines were dropped"}
-        return event.data.method, self.stamped(event.data, event.number)
+        return event.data.method, self.stamped(event.data, event.number, after)
 
     def _check(self, follower: _Follower) -> None:
         if self._follower is not follower:
@@ -293,6 +305,10 @@ class Call:
 def over() -> CallCancelled:
     """What a handler gets that goes on after its call is over, as a thread may: it cannot be cancelled."""
     return CallCancelled("The call that this belongs to is over: it was cancelled, or answered.")
+
+
+def _is_settled(event: CallEvent) -> bool:
+    return event.kind == "question" and event.data.settled
 
 
 def _settle(answer: asyncio.Future[Any]) -> Callable[[asyncio.Future[Any]], None]:

@@ -154,8 +154,8 @@ class Task(Call):
             if number <= until and (after is not None or said.asked is not connection)
         ]
 
-    def stamped(self, said: Said, number: int) -> dict[str, Any]:
-        params = super().stamped(said, number)
+    def stamped(self, said: Said, number: int, after: int | None = None) -> dict[str, Any]:
+        params = super().stamped(said, number)  # what is missing is asked for by whoever fetches it
         return {**params, "_meta": self.form.related(params["_meta"], self._state.id)}
 
     # Within

@@ -19,7 +19,7 @@ from ..jsonrpc import METHOD_NOT_FOUND, RequestId
 from ..limits import Limits
 from ..protocol.calls import TRANSITIONS, CallEvent, CallLog, CallState, EventKind, Occurrence
 from ..protocol.extensions.extension_tasks import declared
-from ..protocol.resuming import Dialect, ResumePolicy, WorkStatus, read_mark
+from ..protocol.resuming import Dialect, ResumePolicy, WorkStatus, read_mark, unmarked
 from ..protocol.revision import Profile
 from ..protocol.tasks import TaskWish
 from ..types import LogMessage, Progress, Tool
@@ -455,14 +455,30 @@ class CallHandle:
         """Whether it goes on there when nobody waits for it here (RR-3, TSK-6)."""
         return self.policy is not None or self.task is not None
 
-    def fresh(self, number: int) -> bool:
-        """Whether a message of this number is new here; where there are no numbers, every one is."""
-        if 0 < number <= self.last_number:
+    def misses(self, params: Any) -> bool:
+        """Whether something is missing before a message or result, and is still to come: what an older way brings,
+        while a newer is about to bring all that was not heard."""
+        return self.policy is not None and read_mark(params).after > self.last_number
+
+    def fresh(self, params: Any) -> bool:
+        """Whether a message is new here, and nothing is missing before it; where there are no numbers, every one is."""
+        number = read_mark(params).number
+        if 0 < number <= self.last_number or self.misses(params):
             return False
         self.last_number = max(number, self.last_number)
         self.heard += 1
         self.moved(Occurrence.RESUMED)
         return True
+
+    def whole(self, raw: Any) -> Any:
+        """A raw result, if all was heard that was said before it.
+
+        Raises:
+            ConnectionLost: an older way brought it, and something is missing; another resume brings all of it.
+        """
+        if self.misses(raw):
+            raise ConnectionLost(f"Some of what {self.tool!r} said before its result was lost with the connection.")
+        return unmarked(raw)
 
     def dropped(self, error: MCPError) -> None:
         """The connection was lost."""
@@ -498,7 +514,7 @@ class CallHandle:
 
     def progressed(self, params: dict[str, Any]) -> None:
         """The server told how far it is."""
-        if not self.fresh(read_mark(params)[1]):
+        if not self.fresh(params):
             return
         try:
             self._latest = Progress.model_validate(params)
@@ -512,19 +528,17 @@ class CallHandle:
 
     def asked(self, params: dict[str, Any] | None) -> None:
         """The server asks something."""
-        number = read_mark(params)[1]
-        self.fresh(number)
         self._questions += 1
         self._move(Occurrence.ASKED)
         if self.page is not None:
-            self.page.asked(number)
+            self.page.asked(read_mark(params).number)
         self._say("question", params)
 
     def answered(self, answer: Any, params: dict[str, Any] | None = None) -> None:
         """That was answered; too late to matter, where the call has ended meanwhile."""
         self._questions -= 1
         if self.page is not None:
-            self.page.answered(read_mark(params)[1])
+            self.page.answered(read_mark(params).number)
         if self._state.terminal:
             return
         if not self._questions:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from ..jsonrpc import Request
+from ..protocol.calls import Occurrence
 from ..types import Result
 
 if TYPE_CHECKING:
@@ -26,4 +27,6 @@ async def answer_once(request: Request, call: CallHandle | None, answer: Answer)
     pending = call.questions.get(request.id)
     if pending is None:
         pending = call.questions[request.id] = asyncio.ensure_future(answer(request.method, request.params, call))
+    elif not pending.done():
+        call.moved(Occurrence.ASKED)  # it was dropped meanwhile
     return await asyncio.shield(pending)

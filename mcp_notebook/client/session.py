@@ -7,6 +7,7 @@ import functools
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -27,7 +28,7 @@ from ..protocol.resuming import WorkStatus, mark, read_mark
 from ..protocol.revision import Profile, Revision
 from ..store.memory import MemoryStore
 from ..transports.base import Channel, InSession
-from ..transports.connection import Connection, OnProgress
+from ..transports.connection import NO_ANSWER, Connection, OnProgress
 from ..transports.relay import ATTACHED, Attached
 from ..types import (
     Implementation,
@@ -58,6 +59,8 @@ LEFT = 1000
 """How many calls of lost connections a client remembers, to go on with them."""
 SERVER = "server"
 """The owner of the tasks that a client carries out: there is but one."""
+LINGER = 1.0
+"""Seconds that the request which resumed a stream is given to be answered, once the call's own answer is there."""
 RETRYABLE = frozenset({"tools/call", "prompts/get", "resources/read"})
 """The methods whose first answer may be a question (basic/patterns/mrtr)."""
 
@@ -146,6 +149,7 @@ class ClientSession:
         opening = Opening(self.connection, capabilities, info, self.limits)
         profile = None if saved is None else await opening.rejoin(saved)
         self._profile = profile = profile or await opening.agree(revision)
+        self.connection.require()  # it may have ended behind the last word
         if profile.revision.era == "modern":
             self._meta = written(profile.revision.name, profile.client, info)
             self.set_log_level("info")
@@ -248,7 +252,7 @@ class ClientSession:
                 sent=sent,
             )
             begun = task is not None and task.form.begun(raw) is not None
-            return raw
+            return call.whole(raw)
         finally:
             if not begun:
                 self.leave(call)
@@ -267,8 +271,11 @@ class ClientSession:
         params = {**params, "_meta": mark(None, call.request_id, call.last_number)}
         self.enter(call)
         try:
-            if call.dialect.same_id:
-                return await self.connection.request(
+            if not call.dialect.same_id:
+                resume = Request(f"{call.request_id}/{token_hex(4)}", method, params)
+                return call.whole(await self._resume_stream(call, resume, timeout))
+            return call.whole(
+                await self.connection.request(
                     method,
                     params,
                     timeout=timeout,
@@ -277,12 +284,30 @@ class ClientSession:
                     lasts=call.lasts,
                     on_moved=call.way_moved,
                 )
-            original = Request(call.request_id, "tools/call")
-            outcome = self.connection.expect(original, call.progressed)
-            await self.connection.request(method, params, lasts=call.lasts)
-            return await outcome
+            )
         finally:
             self.leave(call)
+
+    async def _resume_stream(self, call: CallHandle, resume: Request, timeout: float | None) -> Any:
+        """Go on under another id than the call's: the call's own answer comes, and then that of the resume (ST-9)."""
+        connection = self.connection
+        assert call.request_id is not None
+        original = Request(call.request_id, "tools/call")
+        outcome = connection.expect(original, timeout=timeout, on_progress=call.progressed, lasts=call.lasts)
+        try:
+            ended = await connection.ask(resume, on_moved=call.way_moved)
+            await asyncio.wait({outcome, ended}, return_when=asyncio.FIRST_COMPLETED)
+            if not outcome.done():
+                await ended  # it was refused, or the connection is lost; else the answer is still to come
+            result = await outcome
+            await asyncio.wait({ended}, timeout=LINGER)
+            return result
+        except asyncio.CancelledError:
+            connection.notify_soon("notifications/cancelled", {"requestId": resume.id, "reason": "no longer wanted"})
+            raise
+        finally:
+            connection.let_go(call.request_id)
+            connection.let_go(resume.id)
 
     async def cancel_resumed(self, call: CallHandle) -> None:
         """Resume a call, and cancel it at once."""
@@ -392,6 +417,9 @@ class ClientSession:
     async def on_request(self, request: Request) -> Any:
         if request.method == "ping":
             return Result()
+        call = self._call_of(request.params)
+        if self._misses(request.params, call):
+            return NO_ANSWER  # it is asked again when the call is resumed, in its turn
         profile = self._profile
         if profile is None or profile.revision.questions != "pushed":
             raise ProtocolError(METHOD_NOT_FOUND, f"Method not found: {request.method}")
@@ -399,7 +427,8 @@ class ClientSession:
             return await answer_about_tasks(Asked(self.tasks, request, SERVER, self.connection), profile)
         if request.method not in QUESTIONS or not profile.client_has(request.method):
             raise ProtocolError(METHOD_NOT_FOUND, f"Method not found: {request.method}")
-        call = self._call_of(request.params)
+        if call is not None:
+            call.fresh(request.params)
         for form, wish in wishes(profile, request):
             return await carry_out(
                 self.tasks,
@@ -423,7 +452,8 @@ class ClientSession:
         self._cache.overtaken(notification)
         match notification.method:
             case "notifications/message":
-                self._logged(notification)
+                if not self._logged(notification):
+                    return
             case "notifications/subscriptions/acknowledged":
                 self._listening.told(notification)
             case _ if notification.method == ATTACHED and self._profile is None:
@@ -535,18 +565,28 @@ class ClientSession:
         except TypeError:
             self.on_fault("a relay that says something else than ours")
 
-    def _logged(self, notification: Notification) -> None:
+    def _logged(self, notification: Notification) -> bool:
+        """Take in a log line; whether it is to be told of."""
+        params = notification.params or {}
+        call = self._call_of(params)
+        if self._misses(params, call) or (call is not None and not call.fresh(params)):
+            return False
         try:
-            line = LogMessage.model_validate(notification.params or {})
+            line = LogMessage.model_validate(params)
         except ValidationError:
             self.on_fault("a log message without a known level")
-            return
-        call = self._call_of(notification.params)
+            return True
         if call is not None:
-            if not call.fresh(read_mark(notification.params)[1]):
-                return
             call.logged(line)
         self.log.append(line)
+        return True
+
+    def _misses(self, params: dict[str, Any] | None, call: CallHandle | None) -> bool:
+        """Whether a message comes too early to be taken: it belongs to a call that is still to be resumed here, or is
+        just being, and comes again in its turn."""
+        if call is not None:
+            return call.misses(params)
+        return read_mark(params).number > 0 and task_requests.related_task(params) is None
 
     def _announced(self, notification: Notification) -> None:
         """A call can be resumed."""
@@ -558,7 +598,7 @@ class ClientSession:
 
     def _call_of(self, params: dict[str, Any] | None) -> CallHandle | None:
         """The call that a message belongs to: the one it names, else the only one there is, if so."""
-        id, _ = read_mark(params)
+        id = read_mark(params).request_id
         if id is not None:
             return self._by_id.get(id)
         task = task_requests.related_task(params)

@@ -23,6 +23,10 @@ from ..jsonrpc import (
 REPEATS = frozenset({"requests/resume"})
 """Methods that may bear the id of a request still at work: they take its place (RR-4)."""
 
+ASKED_AGAIN = frozenset({"elicitation/create", "sampling/createMessage", "roots/list"})
+"""Questions of a server's, which come again after a drop where it cannot know that they arrived (RR-5): the answer that
+is being given is for both."""
+
 WITHOUT_ID = frozenset({"stream/resume"})
 """Methods whose requests may come without an id, and then have no answer (ST-9)."""
 
@@ -214,7 +218,10 @@ class Peer:
         return True
 
     def _asked(self, request: Request) -> Event:
-        if request.id in self.incoming and request.method not in REPEATS:
+        earlier = self.incoming.get(request.id)
+        if earlier is not None and request.method in ASKED_AGAIN and _same(earlier.request, request):
+            return Ignored()
+        if earlier is not None and request.method not in REPEATS:
             reason = f"request id {request.id!r} is in use"
             return Faulty(reason, ErrorResponse(request.id, INVALID_REQUEST, f"Invalid request: {reason}"))
         incoming = self.incoming[request.id] = Incoming(request)
@@ -239,3 +246,11 @@ class Peer:
                 return Answered(outgoing, {})
             case _:
                 return Told(notification)
+
+
+def _same(one: Request, other: Request) -> bool:
+    """Whether two requests ask the same, whatever their `_meta` says of it."""
+    return one.method == other.method and {**(one.params or {}), "_meta": None} == {
+        **(other.params or {}),
+        "_meta": None,
+    }

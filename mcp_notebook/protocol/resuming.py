@@ -7,13 +7,16 @@ stand in `protocol/extensions`, one file each.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from ..jsonrpc import Notification, RequestId
 
 MESSAGE = "mcp-notebook/message"
 """The `_meta` key under which our own peers say which call a message belongs to (`requestId`) and which message of it
-it is (`number`), for transports without event ids (RR-10). On a resume `number` is the last one that arrived."""
+it is (`number`), for transports without event ids (RR-10). On a resume `number` is the last one that arrived.
+
+`after` is the number of the message that was said before to whoever is told: nobody may take a message without having
+heard that one. What an older way still brings while a newer one is about to repeat what went missing is known by it."""
 
 WorkState: TypeAlias = Literal["processing", "completed", "failed"]
 """Failed means that the response is an error; a tool's own error is completed (RR-9)."""
@@ -60,22 +63,53 @@ class WorkStatus:
     """Whether a question of the server's is unanswered."""
 
 
-def mark(meta: dict[str, Any] | None, id: RequestId, number: int | None = None) -> dict[str, Any]:
-    """A `_meta` that says which call a message belongs to, and which message of it it is."""
+def mark(
+    meta: dict[str, Any] | None, id: RequestId, number: int | None = None, after: int | None = None
+) -> dict[str, Any]:
+    """A `_meta` that says which call a message belongs to, which message of it it is, and after which it comes."""
     said: dict[str, Any] = {"requestId": id}
     if number is not None:
         said["number"] = number
+    if after is not None:
+        said["after"] = after
     return {**(meta or {}), MESSAGE: said}
 
 
-def read_mark(params: dict[str, Any] | None) -> tuple[RequestId | None, int]:
-    """The call a message says it belongs to (None: it does not say), and its number (0: it has none)."""
-    meta = (params or {}).get("_meta")
+class Mark(NamedTuple):
+    """What a message says of the call that it belongs to."""
+
+    request_id: RequestId | None = None
+    """None: it does not say."""
+    number: int = 0
+    """0: it has none."""
+    after: int = 0
+    """0: it may be taken whatever was heard before."""
+
+
+def read_mark(params: Any) -> Mark:
+    """The mark in the parameters of a message, or in a result."""
+    meta = params.get("_meta") if isinstance(params, dict) else None
     said = meta.get(MESSAGE) if isinstance(meta, dict) else None
     if not isinstance(said, dict):
-        return None, 0
-    id, number = said.get("requestId"), said.get("number")
-    return (id if isinstance(id, (str, int)) else None), (number if isinstance(number, int) else 0)
+        return _NO_MARK
+    id, number, after = said.get("requestId"), said.get("number"), said.get("after")
+    return Mark(
+        id if isinstance(id, (str, int)) else None,
+        number if isinstance(number, int) else 0,
+        after if isinstance(after, int) else 0,
+    )
+
+
+_NO_MARK = Mark()
+
+
+def unmarked(result: Any) -> Any:
+    """A result without its mark, which is nothing to whoever wants the result."""
+    if read_mark(result) is _NO_MARK:
+        return result
+    meta = {name: value for name, value in result["_meta"].items() if name != MESSAGE}
+    rest = {name: value for name, value in result.items() if name != "_meta"}
+    return {**rest, "_meta": meta} if meta else rest
 
 
 Call: TypeAlias = tuple[str, dict[str, Any]]

@@ -324,7 +324,7 @@ class ServerSession:
                 await self._announce(call, request)
                 call.start(work)
                 work = None  # while many calls wait, each keeps only what it still needs
-            outcome = await call.follow(self.connection, request.id, read_mark(request.params)[1])
+            outcome = await call.follow(self.connection, request.id, read_mark(request.params).number)
             if ending is None:
                 return outcome
             return await self._end(Response(original, outcome, last=False), ending, request)

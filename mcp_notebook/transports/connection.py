@@ -132,6 +132,11 @@ class Connection:
         """Whether the connection is over."""
         return self._ended
 
+    def require(self) -> None:
+        """Raise what ended the connection, if it has ended."""
+        if self._ended:
+            raise self._loss()
+
     async def open(self) -> None:
         """Begin. Raises ConnectError."""
         self._loop = asyncio.get_running_loop()
@@ -190,8 +195,7 @@ class Connection:
             RequestTimeout: a time limit was reached; the other side was told.
             ConnectionLost: the connection ended first.
         """
-        if self._ended:
-            raise self._loss()
+        self.require()
         if sent and id is not None:
             outgoing = self.adopt(Request(id, method, params))
             del self._adopted[id]
@@ -231,18 +235,37 @@ class Connection:
             outgoing.state.future.add_done_callback(_seen)
         return outgoing
 
-    def expect(self, request: Request, on_progress: OnProgress | None) -> asyncio.Future[Any]:
-        """The future of the answer to a request that was sent before, on another connection."""
-        outgoing = self._peer.adopt(request)
-        if outgoing.state is None:
-            now = self._loop.time()
-            outgoing.state = _Waiting(self._loop.create_future(), None, None, now, now, on_progress)
-        return outgoing.state.future
+    def expect(
+        self,
+        request: Request,
+        *,
+        timeout: float | None = None,
+        on_progress: OnProgress | None = None,
+        lasts: Callable[[], bool] | None = None,
+        on_moved: OnMoved | None = None,
+    ) -> asyncio.Future[Any]:
+        """The future of the answer to a request that was sent before, on another connection, or whose answer is awaited
+        here already. The arguments are those of `request`."""
+        outgoing, now = self._peer.adopt(request), self._loop.time()
+        self._adopted.pop(request.id, None)
+        if outgoing.state is None or outgoing.state.future.done():
+            future = self._loop.create_future()
+            future.add_done_callback(_seen)  # whoever waits for it may have given up
+        else:
+            future = outgoing.state.future
+        outgoing.state = _Waiting(future, timeout, None, now, now, on_progress, lasts, on_moved)
+        self._look_again(outgoing.state.due())
+        return future
 
     def linger(self, request: Request, on_progress: OnProgress | None) -> None:
         """Go on to hear of the progress of a request that has been answered, or was made on another connection."""
-        future = self.expect(request, on_progress)
-        future.add_done_callback(lambda done: done.cancelled() or done.exception())  # nobody waits for it
+        self.expect(request, on_progress=on_progress)
+
+    def let_go(self, id: RequestId) -> None:
+        """Nobody waits for the answer to a request of ours any more; it goes on there, if it does."""
+        self._peer.outgoing.pop(id, None)
+        if isinstance(self.channel, LetsGo):
+            self.channel.let_go(id)
 
     def release(self, id: RequestId) -> None:
         """No longer hear of a request that lingers."""
@@ -257,15 +280,16 @@ class Connection:
         if told is not None:
             self.notify_soon(told.method, told.params)
 
-    async def ask(self, request: Request, *, about: RequestId | None = None) -> asyncio.Future[Any]:
+    async def ask(
+        self, request: Request, *, about: RequestId | None = None, on_moved: OnMoved | None = None
+    ) -> asyncio.Future[Any]:
         """Send a request that keeps its own id, perhaps anew; give the future of its answer, which has no time limit.
 
         Raises:
             ConnectionLost: the connection has ended.
         """
-        if self._ended:
-            raise self._loss()
-        answer = self.expect(request, None)
+        self.require()
+        answer = self.expect(request, on_moved=on_moved)
         await self.channel.send(request, about=about)
         return answer
 
@@ -273,8 +297,7 @@ class Connection:
         self, method: str, params: dict[str, Any] | None = None, *, about: RequestId | None = None
     ) -> None:
         """Tell. Raises ConnectionLost."""
-        if self._ended:
-            raise self._loss()
+        self.require()
         await self.channel.send(Notification(method, params), about=about)
 
     def notify_soon(self, method: str, params: dict[str, Any] | None = None, *, about: RequestId | None = None) -> None:

@@ -18,8 +18,10 @@ from ...errors import ProtocolError
 from ...jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, RequestId
 from ...limits import Limits
 from ...protocol.calls import CallEvent, EventKind
-from ...protocol.resuming import Dialect, ResumePolicy, ResumeTerms, WorkState, WorkStatus
+from ...protocol.resuming import Dialect, ResumePolicy, ResumeTerms, WorkState, WorkStatus, mark
 from ...store import Store
+from ...transports.connection import Connection
+from ...types import Result
 from .expiry import Expiry
 from .remembered import KIND, Remembered, recall, record
 
@@ -49,6 +51,18 @@ class KeptCall(Call):
     @property
     def patience(self) -> float:
         return self.policy.max_wait or self.limits.kept
+
+    def passed_over(self, connection: Connection, after: int | None) -> list[CallEvent]:
+        """Whoever has heard a question may have answered it in vain; it is known by its id (RR-5)."""
+        return [
+            CallEvent(number, "question", said) for number, said in self.questions.items() if number <= (after or 0)
+        ]
+
+    def last_word(self, result: Any, after: int) -> Any:
+        """The result, which says what must have been heard before it, as messages do."""
+        if isinstance(result, Result):
+            return result.model_copy(update={"meta": mark(result.meta, self.request_id, after=after)})
+        return {**result, "_meta": mark(result.get("_meta"), self.request_id, after=after)}
 
     # What clients do
 

@@ -19,9 +19,6 @@ from .exchange import Exchange, Forms
 from .streams import Stream
 from .watch import Watch
 
-OUTBOX = "0"
-"""The name of the stream for what belongs to no request."""
-
 
 class SessionChannel:
     """The channel of one session. What is said about a request goes out on that request's own stream; what belongs to
@@ -41,9 +38,11 @@ class SessionChannel:
         self._exchanges: dict[RequestId, Exchange] = {}
         self._receiver: Receiver | None = None
         self._early: list[Message] = []
-        self._outbox = Stream(OUTBOX, limits, limits.outbox)
-        self._streams: dict[str, Stream] = {OUTBOX: self._outbox}
+        self._tag = secrets.token_hex(3)  # an event id that is shown to another session finds nothing there
         self._named = 0
+        self._outbox = Stream(f"{self._tag}.0", limits, limits.outbox)
+        """What belongs to no request."""
+        self._streams = {self._outbox.name: self._outbox}
         self._tidying: asyncio.TimerHandle | None = None
 
     # The Channel, for the server
@@ -120,7 +119,7 @@ class SessionChannel:
         for id in ids:
             self.finish(id)
         self._named += 1
-        name = str(self._named)
+        name = f"{self._tag}.{self._named}"
         exchange = Exchange(ids, forms, name, self._limits, unnamed)
         self._streams[name] = exchange.stream
         self._exchanges.update(dict.fromkeys(ids, exchange))
@@ -169,7 +168,7 @@ class SessionChannel:
         far as that is known (RR-10)."""
         params = request.params or {}
         meta = params.get("_meta")
-        if read_mark(params)[1]:
+        if read_mark(params).number:
             return params  # it says so itself
         try:
             stream, number = self._found(last_id)

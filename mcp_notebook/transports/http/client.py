@@ -15,7 +15,16 @@ import random
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 
-from ...errors import ConnectionLost, HTTPError, InvalidResult, LimitExceeded, MCPError, RequestTimeout, SessionExpired
+from ...errors import (
+    ConnectError,
+    ConnectionLost,
+    HTTPError,
+    InvalidResult,
+    LimitExceeded,
+    MCPError,
+    RequestTimeout,
+    SessionExpired,
+)
 from ...jsonrpc import ErrorResponse, InvalidMessage, Message, Notification, Request, RequestId, Response, dump, load
 from ...limits import Limits
 from ...protocol.calls import Occurrence
@@ -90,8 +99,10 @@ class HttpChannel:
                     task.add_done_callback(lambda task: self._forget(message.id, task))
             case Notification(method="notifications/cancelled"):
                 await self._cancel(self._requests, message, body)
-            case _:
+            case Notification():
                 await self._tell(self._requests, message, body)
+            case _:
+                await self._answer(self._requests, message, body)
 
     async def close(self) -> None:
         """Let everything go, and end the session where there is one."""
@@ -143,7 +154,7 @@ class HttpChannel:
 
     async def _ask(self, requests: Requests, request: Request, body: bytes) -> None:
         """POST a request, and take in whatever comes on its stream, and on those that go on with it."""
-        reader = EventReader(self._limits.message)
+        reader, session = EventReader(self._limits.message), self._session
         try:
             try:
                 if await self._exchange(requests, request, body, reader):
@@ -152,7 +163,8 @@ class HttpChannel:
             except ConnectionLost as raised:
                 error = raised
             if reader.last_id and not is_modern(request.params):
-                await self._come_back(requests, request, reader, error)
+                within = self._session if request.method == "initialize" else session
+                await self._come_back(requests, request, reader, within, error)
                 return
         except MCPError as raised:
             error = raised
@@ -172,7 +184,9 @@ class HttpChannel:
         finally:
             await answer.close()
 
-    async def _come_back(self, requests: Requests, request: Request, reader: EventReader, error: MCPError) -> None:
+    async def _come_back(
+        self, requests: Requests, request: Request, reader: EventReader, session: str | None, error: MCPError
+    ) -> None:
         """Hear the rest of a request's stream by GET, as often as the stream ends before its answer came.
 
         Raises:
@@ -182,6 +196,8 @@ class HttpChannel:
         while failures < self._limits.resumes:
             least = max(self._receiver.moved(request.id, Occurrence.DROP), (reader.retry or 0) / 1000, SHORTEST_PAUSE)
             await self._wait_at_least(least, _pause(reader.retry, failures), request.id)
+            if self._session != session:  # there the id may name the stream of another request
+                raise ConnectionLost(f"{requests} has forgotten the session of {request.method!r}.")
             self._receiver.moved(request.id, Occurrence.RESUME)
             last_id, reader = reader.last_id, self._next_reader(reader)
             try:
@@ -248,6 +264,18 @@ class HttpChannel:
         except TimeoutError:
             pass  # all was said, and still the server keeps the stream open
         return answered
+
+    async def _answer(self, requests: Requests, message: Message, body: bytes) -> None:
+        """POST an answer to the server. Where the connection breaks, again: who asked waits for it, and nothing else
+        would bring it; one that comes twice is passed over there."""
+        for failures in range(self._limits.resumes):
+            try:
+                await self._tell(requests, message, body)
+                return
+            except (ConnectionLost, ConnectError) as error:
+                if isinstance(error, SessionExpired) or failures + 1 == self._limits.resumes:
+                    raise
+            await asyncio.sleep(_pause(None, failures))
 
     async def _tell(self, requests: Requests, message: Message, body: bytes) -> None:
         """POST what has no answer."""

@@ -127,7 +127,7 @@ class Stream:
         self._said[self.last] = said
         self._size += len(said.data)
         if not answer:
-            mark = read_mark(message.params)[1]
+            mark = read_mark(message.params).number
             if mark:
                 self._note(mark)
         self._trim()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -18,7 +19,13 @@ from .asgi import Asking, Session, headers_of, modern, opening, request
 pytestmark = pytest.mark.anyio
 
 HANDSHAKES = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
-PRIMED = b"id: 0_0\ndata: \n\n"
+
+
+def primes(piece: bytes | None, number: int = 0) -> bool:
+    """Whether this is an event that holds nothing but an id, of the stream for what belongs to no request."""
+    return piece is not None and re.fullmatch(rb"id: [0-9a-f]+\.0_%d\ndata: \n\n" % number, piece) is not None
+
+
 ACCEPTED = {"text/event-stream", "application/json"}
 
 
@@ -128,7 +135,7 @@ async def test_a_deleted_session_is_not_found_and_its_streams_end(app: HttpApp, 
     waiting = session.post(call(2, "wait"), accept="application/json")
     await asyncio.sleep(0)
     assert await session.delete().head() == 200
-    assert await stream.whole() == PRIMED
+    assert primes(await stream.whole())
     assert await working.whole() == b""
     assert await waiting.head() == 503
     await until(lambda: server.said == ["begun", "cancelled"])
@@ -164,7 +171,7 @@ async def test_closing_the_application_ends_sessions_and_requests(app: HttpApp, 
     await asking.message()
     await app.close()
     assert server.said == ["begun", "begun", "cancelled", "cancelled"]
-    assert await stream.whole() == PRIMED
+    assert primes(await stream.whole())
     assert await old.whole() == b""
     assert await asking.whole() == b""
 
@@ -270,7 +277,8 @@ async def test_silent_streams_bear_comments() -> None:
     stream, working = session.get(), session.post(call(1, "work"))
     await working.message()
     assert [await working.chunk() for _ in range(3)] == [b": \n\n"] * 3
-    assert [await stream.chunk() for _ in range(3)] == [PRIMED, b": \n\n", b": \n\n"]
+    assert primes(await stream.chunk())
+    assert [await stream.chunk() for _ in range(2)] == [b": \n\n", b": \n\n"]
     await app.close()
 
 
@@ -299,9 +307,9 @@ async def test_a_slow_reader_slows_the_handler_down(server: Watched, app: HttpAp
 async def test_the_newest_get_stream_gets_what_belongs_to_no_request(app: HttpApp, server: Watched) -> None:
     session = await Session.open(app)
     old = session.get()
-    assert await old.chunk() == PRIMED
+    assert primes(await old.chunk())
     new = session.get()
-    assert await new.chunk() == PRIMED
+    assert primes(await new.chunk())
     assert await old.whole() == b""
     server.remove_tool("add")
     assert (await new.message())["method"] == "notifications/tools/list_changed"
@@ -312,14 +320,14 @@ async def test_a_get_stream_that_reads_nothing_any_more_takes_no_messages_with_i
 ) -> None:
     session = await Session.open(app)
     old = session.get()
-    assert await old.chunk() == PRIMED
+    assert primes(await old.chunk())
     old.slow = asyncio.Event()
     for name in ("a", "b"):
         await session.post(request(None, "notifications/initialized")).head()  # tells of changes one by one
         server.tool(name=name)(lambda: None)
         await asyncio.sleep(0.01)
     new = session.get()
-    assert await new.chunk() == PRIMED.replace(b"0_0", b"0_1")  # the first message is on its way on the old one
+    assert primes(await new.chunk(), 1)  # the first message is on its way on the old one
     assert (await new.message())["method"] == "notifications/tools/list_changed"
 
 
