@@ -81,7 +81,6 @@ class FaultyChannel:
 
     def cut(self) -> None:
         """Cut it now."""
-        self._break()
         self._end(ConnectionLost("The connection was cut, by a test."))
 
     # The inner channel's Receiver
@@ -105,9 +104,6 @@ class FaultyChannel:
         self._arrive(None, lambda receiver: self._end(error))
 
     # Within
-
-    def _break(self) -> None:
-        """What a cut does to the inner channel before it is closed."""
 
     def _fault(self, way: Way, message: Message) -> Fault | None:
         self._numbers[way] += 1
@@ -140,6 +136,7 @@ class FaultyChannel:
                     return
                 case Fault("cut before"):
                     self.cut()
+                    tell()  # where that still reaches anybody
                 case Fault("cut after"):
                     tell()
                     self.cut()
@@ -199,27 +196,32 @@ class FaultyServer:
 
 
 class FaultyStdio:
-    """Stands in for `mcp_notebook.transports.stdio.StdioChannel`, by `monkeypatch.setattr`.
+    """Stands in for `mcp_notebook.transports.stdio.StdioChannel`, or one like it, by `monkeypatch.setattr`.
 
     Args:
         plans: the plan for each connection, by its number from 1.
-        kill: whether a cut kills the process (of a relay: the front), in place of closing its stdin.
+        kill: whether a cut kills the process (of a relay: the front), so that what it has said still comes, in place of
+            closing its stdin.
+        form: the channel that it stands in for.
     """
 
-    def __init__(self, plans: Callable[[int], Plan], *, kill: bool = False) -> None:
+    def __init__(
+        self, plans: Callable[[int], Plan], *, kill: bool = False, form: type[StdioChannel] = StdioChannel
+    ) -> None:
         self.record = Record()
+        self._channel = form
         self.connections = 0
         self._plans = plans
         self._form = _Killed if kill else FaultyChannel
 
     def __call__(self, command: Command, limits: Limits = DEFAULT_LIMITS) -> FaultyChannel:
         self.connections += 1
-        inner = StdioChannel(command, limits)
+        inner = self._channel(command, limits)
         return self._form(inner, self._plans(self.connections), self.record, f"connection {self.connections}")
 
 
 class _Killed(FaultyChannel):
-    def _break(self) -> None:
+    def cut(self) -> None:
         if self.pid is not None and self.exit_status is None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)

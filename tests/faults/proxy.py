@@ -211,7 +211,7 @@ class _Connection:
         self, way: Literal["up", "down"], reader: asyncio.StreamReader, writer: asyncio.StreamWriter, faults: ByteFaults
     ) -> None:
         passed = 0
-        with contextlib.suppress(ConnectionError):
+        with contextlib.suppress(OSError):  # the other side has gone
             async for piece in _pieces(reader, faults, random.Random(f"{self._number}/{way}")):
                 if self._cut:
                     return
