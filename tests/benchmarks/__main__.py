@@ -16,14 +16,15 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from unittest.mock import patch
 
-from . import imports
+from ..cache import Unavailable
+from . import imports, tasks
 from .cases import ERAS, TRANSPORTS, Case, Transport
 from .implementations import IMPLEMENTATIONS
 from .report import Results, report
 from .scenarios import Numbers
 from .worker import Job, run_job
 
-SCENARIOS = ("import", "connect", "calls", "payload", "tools", "resuming")
+SCENARIOS = ("import", "connect", "calls", "payload", "tools", "resuming", "tasks")
 TOOLS_OVER = ("memory", "stdio")
 """The transports over which many tools are listed: one without a wire, and one with."""
 KEPT: Transport = "http-kept"
@@ -52,12 +53,14 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _measure(options: argparse.Namespace) -> Results:
     results: Results = {}
-    measures = [*_imports(options), *_cases(options)]
+    measures = [*_imports(options), *_tasks(options), *_cases(options)]
     for number in range(options.rounds):
         start = number * max(1, len(measures) // options.rounds)
         for name, measure in measures[start:] + measures[:start]:
             try:
                 results.setdefault(name, []).append(measure())
+            except Unavailable as why:
+                print(f"{name} is left out: {why}", file=sys.stderr)
             except Exception as error:
                 print(f"failed: {error}", file=sys.stderr)
         load = os.getloadavg()[0]
@@ -82,6 +85,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--in-thread", action="store_true", help="call a synchronous tool, not an asynchronous one")
     parser.add_argument("--tools", type=int, default=10_000, help="how many tools are registered and listed (10000)")
     parser.add_argument("--open", type=int, default=2_000, help="how many requests are open, to come back to (2000)")
+    parser.add_argument("--tasks", type=int, default=1_000, help="how many tasks are made and fetched at once (1000)")
+    parser.add_argument("--live", type=int, default=10_000, help="how many tasks are at work, to ask about one (10000)")
     parser.add_argument("--scale", type=float, default=1.0, help="what part of the full size large results have (1)")
     parser.add_argument("--markdown", action="store_true", help="print tables for the README")
     parser.add_argument("--json", metavar="FILE", help="write what each round gave")
@@ -96,13 +101,26 @@ def _imports(options: argparse.Namespace) -> Iterable[Measure]:
         return
     for name, statement in IMPORTS.items():
         implementation = IMPLEMENTATIONS.get(name.partition(":")[0])
-        wanted = options.implementation is None or name.partition(":")[0] in options.implementation
-        if wanted and (implementation is None or _installed(implementation.package)):
+        if _wanted(name, options) and (implementation is None or _installed(implementation.package)):
             yield name, lambda statement=statement: imports.measure(statement)
 
 
+def _tasks(options: argparse.Namespace) -> Iterable[Measure]:
+    if options.scenario and "tasks" not in options.scenario:
+        return
+    for rows, number in ((tasks.AT_ONCE_ROWS, options.tasks), (tasks.LIVE_ROWS, options.live)):
+        for row in rows:
+            if _wanted(row, options):
+                yield row, lambda row=row, number=number: tasks.measure(row, number, LONGEST)
+
+
+def _wanted(row: str, options: argparse.Namespace) -> bool:
+    """Whether a row that is no case is of an implementation that was chosen."""
+    return options.implementation is None or row.partition(":")[0] in options.implementation
+
+
 def _cases(options: argparse.Namespace) -> Iterable[Measure]:
-    chosen = set(options.scenario or SCENARIOS) - {"import"}
+    chosen = set(options.scenario or SCENARIOS) - {"import", "tasks"}
     for transport in options.transport or TRANSPORTS:
         scenarios = chosen & {"resuming"} if transport == KEPT else chosen - {"resuming"}
         if transport not in TOOLS_OVER and not options.scenario:

@@ -1,4 +1,4 @@
-"""What was measured, as tables of medians, with ratios to the official SDK and what became of the goals."""
+"""What was measured, as tables of medians, with ratios to others and what became of the goals."""
 
 from __future__ import annotations
 
@@ -7,15 +7,33 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from . import tasks
 from .cases import Case, Way
 from .implementations import BASE, OURS
 from .scenarios import Numbers
 
 Row: TypeAlias = "str | Case"
-"""A case; or, for imports, what is imported."""
+"""A case; or, for imports, what is imported; or one of `tasks`."""
 Results: TypeAlias = dict[Row, list[Numbers]]
 """What each round gave."""
 FLOOR_IMPORT, OUR_IMPORT = "floor: httpx2 + anyio + pydantic", "mcp_notebook: connect"
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """What numbers are compared with: its name, and which row has its number."""
+
+    name: str
+    row: Callable[[Row], Row]
+
+
+def _official(row: Row) -> Row:
+    assert isinstance(row, Case)
+    return replace(row, implementation=BASE)
+
+
+SDK = Base("the SDK", _official)
+FASTMCP = Base("FastMCP", lambda _: tasks.FASTMCP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +43,15 @@ class Column:
     head: str
     key: str
     decimals: int = 0
-    compared: bool = False
-    """Whether the ratio to the official SDK follows."""
+    compared: Base | None = None
+    """To what the ratio follows."""
 
 
 CALLS = (
-    Column("CPU µs", "cpu_us", compared=True),
+    Column("CPU µs", "cpu_us", compared=SDK),
     Column("p50 µs", "p50_us"),
     Column("p99 µs", "p99_us"),
-    Column("64: CPU µs", "many_cpu_us", compared=True),
+    Column("64: CPU µs", "many_cpu_us", compared=SDK),
     Column("64: calls/s", "many_per_s"),
     Column("1 MB: MB/s", "text_mb_s"),
     Column("10 MB: MB/s", "picture_mb_s"),
@@ -50,16 +68,26 @@ TOOLS = (
 def _coming_back(way: Way) -> tuple[Column, ...]:
     """Of what is open, and of a line, it is what it takes beside what is said."""
     return (
-        Column("CPU µs", f"{way}_back_us", compared=True),
+        Column("CPU µs", f"{way}_back_us", compared=SDK),
         Column("p50 ms", f"{way}_back_ms", 2),
         Column("among many: CPU µs", f"{way}_back_among_us"),
         Column("p50 ms", f"{way}_back_among_ms", 2),
         Column("open: CPU µs", f"{way}_open_us"),
-        Column("KB", f"{way}_open_kb", 1, compared=True),
-        Column("a line: bytes", f"{way}_line_bytes", compared=True),
+        Column("KB", f"{way}_open_kb", 1, compared=SDK),
+        Column("a line: bytes", f"{way}_line_bytes", compared=SDK),
     )
 
 
+TASKS = (
+    Column("s", "tasks_s", 2, compared=FASTMCP),
+    Column("CPU s", "tasks_cpu_s", 2, compared=FASTMCP),
+)
+LIVE = (
+    Column("at work, few: CPU µs", "get_few_us"),
+    Column("many", "get_many_us"),
+    Column("ended, few: CPU µs", "get_ended_few_us"),
+    Column("many", "get_ended_many_us"),
+)
 IMPORTS = (Column("CPU ms", "import_ms"), Column("MB", "import_mb"))
 
 
@@ -79,19 +107,22 @@ def _over(*transports: str) -> Callable[[Row], bool]:
     return lambda row: isinstance(row, Case) and row.implementation == OURS and row.transport in transports
 
 
-def _base(row: Row) -> Row:
-    assert isinstance(row, Case)
-    return replace(row, implementation=BASE)
+def _is_ours(row: Row) -> bool:
+    return isinstance(row, str) and row.startswith(OURS)
 
 
 GOALS = (
-    Goal("CPU of a call in memory, to the SDK's", "cpu_us", 0.1, _over("memory"), _base),
-    Goal("CPU of a call over stdio, to the SDK's", "cpu_us", 0.2, _over("stdio"), _base),
-    Goal("CPU of a call over HTTP, to the SDK's", "cpu_us", 0.5, _over("http-json", "http-sse"), _base),
-    Goal("MB/s of 10 MB over stdio, to the SDK's", "picture_mb_s", 4.0, _over("stdio"), _base, least=True),
+    Goal("CPU of a call in memory, to the SDK's", "cpu_us", 0.1, _over("memory"), SDK.row),
+    Goal("CPU of a call over stdio, to the SDK's", "cpu_us", 0.2, _over("stdio"), SDK.row),
+    Goal("CPU of a call over HTTP, to the SDK's", "cpu_us", 0.5, _over("http-json", "http-sse"), SDK.row),
+    Goal("MB/s of 10 MB over stdio, to the SDK's", "picture_mb_s", 4.0, _over("stdio"), SDK.row, least=True),
     Goal("seconds to register all tools", "register_s", 2.0, _over("memory")),
     Goal("seconds to list all tools", "list_s", 0.5, _over("memory", "stdio")),
     Goal("KB of an open resumable request", "request_open_kb", 10.0, _over("http-kept")),
+    Goal("seconds of tasks at once, to FastMCP's", "tasks_s", 0.1, _is_ours, FASTMCP.row),
+    Goal("CPU of tasks at once, to FastMCP's", "tasks_cpu_s", 0.1, _is_ours, FASTMCP.row),
+    Goal("CPU of tasks/get with many at work, to few", "get_ratio", 1.2, _is_ours),
+    Goal("the same of one that has ended", "get_ended_ratio", 1.2, _is_ours),
     Goal("CPU of importing, to the floor's", "import_ms", 1.5, lambda row: row == OUR_IMPORT, lambda _: FLOOR_IMPORT),
 )
 
@@ -104,6 +135,8 @@ def report(results: Results, *, markdown: bool) -> str:
         ("Many tools", _table(results, TOOLS)),
         ("Coming back to a stream, by Last-Event-ID", _table(results, _coming_back("stream"))),
         ("Coming back to a request, by requests/resume", _table(results, _coming_back("request"))),
+        ("Tasks at once: made, asked about, fetched", _table(results, TASKS)),
+        ("Asking about a task (tasks/get) while few or many are at work", _table(results, LIVE)),
         ("Imports", _table(results, IMPORTS)),
         ("Goals", _goals(results)),
     ]
@@ -115,7 +148,7 @@ def _table(results: Results, columns: Sequence[Column]) -> list[list[str]]:
     used = [column for column in columns if any(column.key in run for runs in rows.values() for run in runs)]
     head = ["transport", "who", "era"] if any(isinstance(row, Case) for row in rows) else ["what"]
     for column in used:
-        head += [column.head, "to the SDK"] if column.compared else [column.head]
+        head += [column.head, f"to {column.compared.name}"] if column.compared else [column.head]
     return [head, *([*_names(row), *_cells(row, results, used)] for row in rows)]
 
 
@@ -128,7 +161,7 @@ def _cells(row: Row, results: Results, columns: Sequence[Column]) -> Iterator[st
         value = _median(results[row], column.key)
         yield "" if value is None else f"{value:,.{column.decimals}f}"
         if column.compared:
-            base = _median(results.get(_base(row), []), column.key)
+            base = _median(results.get(column.compared.row(row), []), column.key)
             yield "" if value is None or base is None else f"{value / base:.2f}"
 
 

@@ -26,6 +26,14 @@ def test_the_suite_measures_clients_that_come_back(capsys: pytest.CaptureFixture
     assert "Coming back to a request" in output.out
 
 
+def test_the_suite_measures_tasks_and_compares_them(capsys: pytest.CaptureFixture[str]) -> None:
+    main([*TINY, "--scenario", "tasks", "--tasks", "5", "--live", "20", "--implementation", "FastMCP"])
+    output = capsys.readouterr()
+    assert "failed" not in output.err
+    for row in ("requestor", "receiver", "extension", "tasks/get, memory", "tasks/get, sqlite"):
+        assert f"mcp_notebook: {row}" in output.out
+
+
 def test_the_suite_measures_imports_and_compares_them(capsys: pytest.CaptureFixture[str]) -> None:
     main([*TINY, "--scenario", "import", "--implementation", "floor"])
     output = capsys.readouterr()

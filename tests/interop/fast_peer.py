@@ -1,32 +1,16 @@
-"""FastMCP with its tasks: that takes a FastMCP of its own, older than the one that the other tests have."""
+"""FastMCP with its tasks, as a program."""
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from ..cache import kept
+from ..fast_tasks import overlay
 from .peers import running_program
 
 __all__ = ["serving"]
-
-PACKAGES = (
-    "fastmcp-slim==4.1.4",
-    "fastmcp-tasks==4.1.4",
-    "pydocket==0.27.0",
-    "redis==8.0.1",
-    "burner-redis==0.1.7",
-    "annotated-doc==0.0.7",
-    "cloudpickle==3.1.3",
-    "cronsim==2.8",
-    "shellingham==1.5.4",
-    "typer==0.29.2",
-)
-"""What lies over the packages of the tests' environment, which has the rest of what these need."""
 
 
 @contextlib.asynccontextmanager
@@ -37,16 +21,5 @@ async def serving() -> AsyncIterator[str]:
         Unavailable: the packages could not be installed.
     """
     script = str(Path(__file__).with_name("fastmcp_tasks_server.py"))
-    async with running_program(sys.executable, script, PYTHONPATH=str(_overlay())) as program:
+    async with running_program(sys.executable, script, PYTHONPATH=str(overlay())) as program:
         yield f"http://127.0.0.1:{await program.line()}/mcp"
-
-
-def _overlay() -> Path:
-    python = f"python{sys.version_info.major}.{sys.version_info.minor}"
-    digest = hashlib.sha256("\n".join(PACKAGES).encode()).hexdigest()[:12]
-    return kept(f"fastmcp-tasks-{python}-{digest}", _install)
-
-
-def _install(folder: Path) -> None:
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(folder), *PACKAGES]
-    subprocess.run(command, check=True, capture_output=True, text=True, timeout=300)
