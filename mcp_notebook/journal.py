@@ -60,6 +60,8 @@ class Entry:
     """The latest progress that was told."""
     arguments: dict[str, Any] | None = field(default=None, repr=False)
     """What the tool was called with; None where that was not to be remembered."""
+    revision: str | None = None
+    """The protocol revision that was spoken."""
     session: SavedSession | None = None
 
 

@@ -79,12 +79,12 @@ def check_rate(tasks: Tasks, owner: str) -> None:
 
 async def _get(asked: Asked) -> Any:
     found = asked.tasks.find(asked.owner, asked.id)
+    marked, after, _, again = read_mark(asked.params)
     if found.at_work is not None:
-        found.at_work.adopt(asked.connection)
+        found.at_work.adopt(asked.connection, again=again)
     if found.form.fetch(found.state.id) is None and found.state.status.terminal:
         note(asked.owner, found.state.id, "its outcome is fetched")
     shown = found.form.shown(found.state)
-    marked, after, _ = read_mark(asked.params)
     if marked is not None:
         shown["_meta"] = {**shown.get("_meta", {}), MESSAGES: found.messages(after)}
     return shown
@@ -96,7 +96,7 @@ async def _result(asked: Asked) -> Any:
         status = found.state.status.value
         raise ProtocolError(INVALID_PARAMS, f"Cannot retrieve result: Task status is '{status}', not 'completed'")
     note(asked.owner, found.state.id, "its result is fetched")
-    marked, after, _ = read_mark(asked.params)
+    marked, after, *_ = read_mark(asked.params)
     if found.at_work is None:
         for message in found.messages(after) if marked is not None else ():
             await asked.connection.notify(message["method"], message["params"], about=asked.request.id)

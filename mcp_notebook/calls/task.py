@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ConnectionLost, ProtocolError
@@ -118,10 +119,13 @@ class Task(Call):
                 said.answer.set_result(answers[said.key])
         self.answered()  # whoever asks next sees it, also before the handler goes on
 
-    def adopt(self, connection: Connection) -> None:
+    def adopt(self, connection: Connection, *, again: bool = False) -> None:
         """Its requestor asked about it here: what it has to say goes this way, where nobody follows it. So do questions
-        that are there to be fetched, and are not, if somebody hears what belongs to no request."""
+        that are there to be fetched, and are not, if somebody hears what belongs to no request; and those that were
+        sent here already, where another process goes on `again`."""
         moved, self.origin = connection is not self.origin, connection
+        if again and not moved and self.form.questions == "pushed":
+            self._tasks.aside(self._ask_again())  # whoever followed it here before is no more
         if self._followed or not self.form.pushes:
             return
         unfetched = self.form.questions == "fetched" and self._left_unfetched(connection)
@@ -210,6 +214,11 @@ class Task(Call):
                 await self._send_to(event, self.origin, None)
         except ConnectionLost:
             pass  # it is kept for whoever comes
+
+    async def _ask_again(self) -> None:
+        with suppress(ConnectionLost):
+            for number, said in self.questions.items():
+                await self._send_to(CallEvent(number, "question", said), self.origin, None)
 
     def _unanswered(self) -> list[Said]:
         return [said for said in self.questions.values() if not said.settled]

@@ -91,10 +91,14 @@ class CallHandle:
     """The number of the last message that arrived, where the server numbers them."""
     heard = 0
     """How many messages arrived."""
+    again = False
+    """Whether another process began it, and the server has yet to hear of us."""
     arguments_known = True
     """Whether `arguments` are those that it was begun with; another process may not have remembered them."""
     saved: SavedSession | None = None
     """The session that another process began it in."""
+    revision: str | None = None
+    """The protocol revision that it was begun in there."""
     page: Page | None = None
     """What a journal keeps of it."""
     _sent = False
@@ -405,10 +409,11 @@ class CallHandle:
         self._began, self._sent, self._state = entry.began, True, CallState.DROPPED
         self._log = CallLog(self.limits.call_events)
         self.request_id, self.last_number, self.heard = entry.request_id, entry.last_number, 1
-        self.dialect, self.policy, self.as_task, self.saved = dialect, entry.policy, task, entry.session
+        self.dialect, self.policy, self.as_task = dialect, entry.policy, task
+        self.saved, self.revision = entry.session, entry.revision
         # Who asked behind a relay was the one before, and nobody asks again.
         self.process = None if entry.asking else entry.process
-        self.arguments_known = entry.arguments is not None
+        self.again, self.arguments_known = True, entry.arguments is not None
         self._latest = None if entry.progress is None else Progress.model_validate(entry.progress)
         return self
 

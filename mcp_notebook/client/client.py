@@ -7,6 +7,7 @@ import dataclasses
 import functools
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -17,6 +18,7 @@ from ..errors import (
     ConsentDenied,
     InvalidResult,
     MCPError,
+    NegotiationError,
     SchemaError,
     ServerExited,
     TakenOver,
@@ -128,6 +130,8 @@ class Client:
         """Calls of the connection before this one."""
         self._saved: SavedSession | None = None
         """The session of that, if something went on in it."""
+        self._spoken: str | None = None
+        """The revision that another process spoke, which has left something."""
         self._headers: dict[str, Annotated] = {}
         self._validators: dict[str, Validator] = {}
         self._listeners = [options.on_notification] if options.on_notification is not None else []
@@ -216,6 +220,7 @@ class Client:
         for call in calls:
             call.belong_to(self, self._limits(None)[0])
             self._saved = call.saved or self._saved
+            self._spoken = call.revision or self._spoken
 
     # Verbs
 
@@ -523,10 +528,21 @@ class Client:
         limits = options.limits
         if options.timeout is not None:
             limits = dataclasses.replace(limits, connect=options.timeout)
-        wanted = None if options.revision is None else known_revision(options.revision)
-        await self._find_way(limits, wanted)
+        await self._find_a_way(limits)
         self._state, self._saved = "connected", None
         self.home.add_closer(self.close)
+
+    async def _find_a_way(self, limits: Limits) -> None:
+        """In the revision that is wished, else in that in which something was left, where the server still has that."""
+        if self.options.revision is not None:
+            await self._find_way(limits, known_revision(self.options.revision))
+            return
+        spoken, self._spoken = self._spoken, None
+        if spoken is not None:
+            with suppress(NegotiationError):
+                await self._find_way(limits, known_revision(spoken))
+                return
+        await self._find_way(limits, None)
 
     async def _find_way(self, limits: Limits, wanted: Revision | None) -> None:
         """Try one way after another; where none leads there, what the first one came to is told. What a URL is found to

@@ -40,6 +40,7 @@ class Page:
         self._written = call.is_left
         self._over = False
         self._session: SavedSession | None = call.saved
+        self._revision = call.revision
         self._cursor = call.last_number
         # The numbers that events have here, and those that their messages had at the server.
         self._numbers: deque[tuple[int, int]] = deque(maxlen=2 * call.limits.call_events)
@@ -50,6 +51,7 @@ class Page:
         if self._call.can_be_taken_up and not self._over:
             with suppress(MCPError):  # there is no connection at the moment: it was another
                 self._session = self._maker.session.saved
+                self._revision = self._maker.session.profile.revision.name
             self._journal.note(self._entry())
             self._written = True
 
@@ -108,6 +110,7 @@ class Page:
             task_id=None if task is None else task.wish.id,
             progress=None if call.progress is None else call.progress.wire(),
             arguments=call.arguments if self._maker.remembers_arguments and call.arguments_known else None,
+            revision=self._revision,
             session=self._session,
         )
 

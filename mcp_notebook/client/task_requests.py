@@ -30,8 +30,9 @@ async def look(session: ClientSession, call: CallHandle, task: AsTask) -> TaskSt
     """
     listen(session, call, task)
     method, params = task.form.get(task.id or "")
-    params = {**params, "_meta": mark(params.get("_meta"), call.request_id or "", call.last_number)}
+    params = {**params, "_meta": mark(params.get("_meta"), call.request_id or "", call.last_number, again=call.again)}
     raw = await _ask(session, task, (method, params))
+    call.again = False
     state = task.form.read(raw)
     if state is None or state.id != task.id:
         raise InvalidResult("The server's answer to 'tasks/get' is broken.")

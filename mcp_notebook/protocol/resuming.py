@@ -13,7 +13,8 @@ from ..jsonrpc import Notification, RequestId
 
 MESSAGE = "mcp-notebook/message"
 """The `_meta` key under which our own peers say which call a message belongs to (`requestId`) and which message of it
-it is (`number`), for transports without event ids (RR-10). On a resume `number` is the last one that arrived.
+it is (`number`), for transports without event ids (RR-10). On a resume `number` is the last one that arrived. Whoever
+goes on where another process was says `again`: questions that are open are asked again.
 
 `after` is the number of the message that was said before to whoever is told: nobody may take a message without having
 heard that one. What an older way still brings while a newer one is about to repeat what went missing is known by it."""
@@ -64,7 +65,12 @@ class WorkStatus:
 
 
 def mark(
-    meta: dict[str, Any] | None, id: RequestId, number: int | None = None, after: int | None = None
+    meta: dict[str, Any] | None,
+    id: RequestId,
+    number: int | None = None,
+    after: int | None = None,
+    *,
+    again: bool = False,
 ) -> dict[str, Any]:
     """A `_meta` that says which call a message belongs to, which message of it it is, and after which it comes."""
     said: dict[str, Any] = {"requestId": id}
@@ -72,6 +78,8 @@ def mark(
         said["number"] = number
     if after is not None:
         said["after"] = after
+    if again:
+        said["again"] = True
     return {**(meta or {}), MESSAGE: said}
 
 
@@ -84,6 +92,8 @@ class Mark(NamedTuple):
     """0: it has none."""
     after: int = 0
     """0: it may be taken whatever was heard before."""
+    again: bool = False
+    """Whether it is of somebody who goes on where another process was."""
 
 
 def read_mark(params: Any) -> Mark:
@@ -97,6 +107,7 @@ def read_mark(params: Any) -> Mark:
         id if isinstance(id, (str, int)) else None,
         number if isinstance(number, int) else 0,
         after if isinstance(after, int) else 0,
+        said.get("again") is True,
     )
 
 
