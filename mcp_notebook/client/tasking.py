@@ -351,7 +351,7 @@ class _Following:
         call, task = self.call, self.task
         if self.answer is not None and not self.answer.done():
             gone = error.code == INVALID_PARAMS and task.state is not None
-            patience = LAST_WORD if gone else UNSAID * 2**self.refusals
+            patience = LAST_WORD if gone else UNSAID * 2 ** min(self.refusals, 10)
             self.refusals += 1
             await asyncio.wait(
                 [self.answer], timeout=None if error.code == METHOD_NOT_FOUND else min(patience, LONGEST_PAUSE)

@@ -209,7 +209,10 @@ class Server:
             meta: its `_meta`.
             structured: whether results are told as data, too.
             task: whether a client that can may ("optional") or must ("required") call it as a task, about which it may
-                ask later, whatever becomes of its connection.
+                ask later, whatever becomes of its connection. A task belongs to the principal who began it; without
+                one, to the session; where the revision has no sessions either (2026-07-28), to whoever knows its id,
+                which cannot be guessed (TSK-9). How many there may be, how long they are kept at most, and how often
+                one may ask about them, `Limits` says: `tasks`, `task_keep_most`, `task_rate` (TSK-8).
             late_task: where the server decides when a call becomes a task (TEX-1), it does so only when the handler
                 calls `context.become_task()`: what it asks before is asked as in any other call. Elsewhere a task
                 begins with the call.
