@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from ..jsonrpc import Request
@@ -12,6 +13,9 @@ from ..types import Result
 
 if TYPE_CHECKING:
     from .calls import CallHandle
+
+asking: ContextVar[CallHandle | None] = ContextVar("asking", default=None)
+"""The call whose question is being answered, where that is known."""
 
 Answer = Callable[[str, "dict[str, Any] | None", "CallHandle | None"], Awaitable[Result]]
 

@@ -45,7 +45,7 @@ from .answering import QUESTIONS, Answering, answer
 from .cache import ResultCache
 from .listening import Listening
 from .opening import Opening
-from .questions import answer_once
+from .questions import answer_once, asking
 from .visits import Visits
 
 if TYPE_CHECKING:
@@ -532,6 +532,7 @@ class ClientSession:
         if call is None:
             return await self._answer_in_time(method, params)
         call.asked(params)
+        asking.set(call)
         try:
             result = await self._answer_in_time(method, params)
         except BaseException as error:

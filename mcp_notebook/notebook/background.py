@@ -9,11 +9,11 @@ from ..client import CallHandle, ToolResult
 from ..errors import MCPError
 from ..render.parts import Part
 from .call_view import CallView
-from .live import PERIOD, Live
+from .live import PERIOD, Live, Screen
 
 
 async def watch(
-    handle: CallHandle, view: CallView, live: Live, keep: Callable[[ToolResult], str] = lambda result: ""
+    handle: CallHandle, view: CallView, live: Live | Screen, keep: Callable[[ToolResult], str] = lambda result: ""
 ) -> None:
     """Show how it stands until it has ended, and then what came of it; on the background loop.
 

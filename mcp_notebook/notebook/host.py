@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
+from ..client import CallHandle
+from ..client.questions import asking
 from ..client.urls import examine
 from ..errors import ConsentDenied, ProtocolError, SchemaError
 from ..jsonrpc import INVALID_PARAMS
@@ -17,6 +19,7 @@ from ..types import ElicitParams, ElicitResult
 from .consent import TRUST, RememberedConsents, trusted_from_outside
 from .frontend import wants_widgets
 from .nobody import Nobody, Policy
+from .places import Place
 from .prompter import Decision, Prompter, line
 from .runtime import Runtime
 from .text_prompter import TextPrompter
@@ -42,10 +45,12 @@ class NotebookHost:
 
     Attributes:
         consents: what is remembered between kernels.
+        places: where the questions of calls are asked that no cell waits for, by the calls' ids.
     """
 
     def __init__(self, runtime: Runtime, shell: Any, limits: Limits = DEFAULT_LIMITS) -> None:
         self.consents = RememberedConsents()
+        self.places: dict[str, Place] = {}
         self._runtime = runtime
         self._shell = shell
         self._limits = limits
@@ -53,7 +58,7 @@ class NotebookHost:
         self._allowed: set[str] = set()
         self._nobody = Nobody(self.tell)
         self._text = TextPrompter(runtime)
-        self._unheard: list[str] = []
+        self._unheard: list[tuple[str, CallHandle | None]] = []
         self._lines: list[str] = []
         self._frontend = runtime.frontend()
         shell.events.register("pre_run_cell", self._cell_begins)
@@ -83,7 +88,7 @@ class NotebookHost:
     @property
     def unheard(self) -> tuple[str, ...]:
         """The questions that wait for a cell that waits, a line each."""
-        return tuple(self._unheard)
+        return tuple(about for about, call in self._unheard if self._place_of(call) is None)
 
     # The client's Host
 
@@ -141,6 +146,19 @@ class NotebookHost:
             await self.tell(f"● {about}\n  There was no answer within {self._limits.question:g} s: cancelled.")
             return ElicitResult(action="cancel")
 
+    def asking_in(self, place: Place | None, call: CallHandle, work: Awaitable[T]) -> Coroutine[Any, Any, T]:
+        """Have a call's questions asked in a place, from now on until some work has ended: this is to be awaited."""
+        if place is not None:
+            self.places[call.id] = place
+
+        async def follow() -> T:
+            try:
+                return await work
+            finally:
+                self.places.pop(call.id, None)
+
+        return follow()
+
     async def tell(self, text: str) -> None:
         """Show a line in the cell that waits, or else below the next one that ends."""
         try:
@@ -195,24 +213,30 @@ class NotebookHost:
                     continue  # the cell ended just now: there may be another
 
     async def _prompter(self, about: str) -> Prompter:
-        """What can ask in the cell that waits, as soon as one does."""
+        """What can ask: in the call's own card, where it has one; else in the cell that waits, as soon as one does."""
         if (prompter := await self._at_hand()) is not None:
             return prompter
-        self._unheard.append(about)
+        waiting = (about, asking.get())
+        self._unheard.append(waiting)
         try:
             while True:
                 await asyncio.sleep(TICK)
                 if (prompter := await self._at_hand()) is not None:
                     return prompter
         finally:
-            self._unheard.remove(about)
+            self._unheard.remove(waiting)
 
     async def _at_hand(self) -> Prompter | None:
         """What can ask now; None where a person has yet to come to a cell that waits."""
+        if (place := self._place_of(asking.get())) is not None:
+            return WidgetPrompter(self._runtime, place)
         try:
             return await self._runtime.on_main(self._choose)
         except NobodyWaiting:
             return self._nobody if self._frontend.kind == "headless" else None
+
+    def _place_of(self, call: CallHandle | None) -> Place | None:
+        return None if call is None else self.places.get(call.id)
 
     async def _leave_shell(self) -> None:
         self._shell.events.unregister("pre_run_cell", self._cell_begins)
@@ -234,7 +258,7 @@ class NotebookHost:
         lines, self._lines = self._lines, []
         for text in lines:
             print(text)
-        for about in self._unheard:
+        for about in self.unheard:
             print(f"● Waiting for you: {about}\n  It is asked in the next cell that waits for the result.")
 
 

@@ -13,7 +13,7 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from IPython.display import DisplayHandle, display
 
@@ -23,8 +23,13 @@ from ..render.letters import one_line
 from ..render.parts import Card, Part
 from .actions import Actions
 from .frontend import wants_widgets
+from .places import Place
+from .pump import uninterrupted
 from .runtime import Runtime
 from .waiting import NobodyWaiting
+
+if TYPE_CHECKING:
+    from .widgets.live_card import LiveCard
 
 View = Callable[[], Sequence[Part]]
 """What is to be seen at the moment. Called on the background loop."""
@@ -103,7 +108,7 @@ class Afterwards:
         show(parts)
 
 
-def _with_buttons(actions: Actions) -> Screen:
+def _with_buttons(actions: Actions) -> LiveCard:
     from .widgets.live_card import LiveCard  # loading ipywidgets takes longer than all the rest, and may not be needed
 
     return LiveCard(actions)
@@ -120,6 +125,7 @@ class Live:
     Attributes:
         in_place: whether an output can be changed in place.
         drawn: whether anything was shown so far.
+        place: where the work's questions can be asked, once it is drawn.
     """
 
     def __init__(self, runtime: Runtime, *, background: bool = False, actions: Actions | None = None) -> None:
@@ -127,8 +133,10 @@ class Live:
         frontend = runtime.frontend()
         kind = frontend.kind
         self.in_place = kind == "lab"
+        self.place: Place | None = None
         if self.in_place and actions is not None and runtime.answers_widgets and wants_widgets(frontend):
-            self._screen: Screen = _with_buttons(actions)
+            self._screen: Screen = (made := _with_buttons(actions))
+            self.place = made
         elif self.in_place:
             self._screen = InPlace()
         elif kind != "headless" and not background:
@@ -159,6 +167,11 @@ class Live:
         """Show what came of it."""
         self._screen.finish(parts)
 
+    def _draw_whole(self, parts: Sequence[Part]) -> None:
+        """An interrupt comes before or after: what is to be seen is known to be."""
+        with uninterrupted():
+            self.draw(parts)
+
     async def _keep_drawing(self, view: View, drawn: Callable[[], None]) -> None:
         await asyncio.sleep(PATIENCE)
         seen: Sequence[Part] | None = None
@@ -166,7 +179,7 @@ class Live:
             parts = view()
             if parts != seen:
                 with suppress(NobodyWaiting):  # the wait is over, or goes on in another thread
-                    await self._runtime.on_main(lambda shown=parts: self.draw(shown))
+                    await self._runtime.on_main(lambda shown=parts: self._draw_whole(shown))
                     if self.drawn:
                         drawn()
                 seen = parts

@@ -84,9 +84,13 @@ class TextForm:
         params: the question.
         ask: reads a line.
         say: shows lines.
+        values: what is given already.
     """
 
-    def __init__(self, server: str, params: ElicitParams, ask: Ask, say: Say) -> None:
+    def __init__(
+        self, server: str, params: ElicitParams, ask: Ask, say: Say, values: Mapping[str, Any] | None = None
+    ) -> None:
+        self._given = dict(values or {})
         self._server = line(server)
         self._message = params.message
         self._form = Form(params.requested_schema)
@@ -97,7 +101,7 @@ class TextForm:
         """Ask until there is an answer that fits."""
         self._introduce()
         try:
-            values = self._filled(self._form.defaults())
+            values = self._filled(self._form.defaults() | self._given)
             # A single field is sent at once: what would be shown again stands right above.
             while len(self._form.fields) != 1 and self._wants_to_edit(values):
                 values = self._filled(values)
@@ -117,7 +121,8 @@ class TextForm:
         """Ask for each field, and again for all while they do not fit together."""
         while True:
             answers = {field.name: self._value(field, values.get(field.name, NOTHING)) for field in self._form.fields}
-            values = {name: value for name, value in answers.items() if value is not NOTHING}
+            unasked = {name: value for name, value in values.items() if name not in answers}
+            values = {name: value for name, value in answers.items() if value is not NOTHING} | unasked
             problems = self._form.errors(values)
             if not problems:
                 return values

@@ -32,14 +32,6 @@ async def marking(mark):
     except Exception as error:
         return type(error).__name__
 
-server = Server("travel")
-
-@server.tool
-async def book(ctx: Context) -> str:
-    answer = await ctx.elicit("Where to?", str)
-    return f"{{answer.action}} {{answer.data}}"
-
-client = await connect(server)
 print("ready")
 """
 

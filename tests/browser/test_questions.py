@@ -92,6 +92,30 @@ def test_a_question_is_answered_by_the_keyboard_in_the_cell_that_waits(notebook:
     assert cell.output.get_by_role("button", name="Send").count() == 0
 
 
+def test_a_call_in_the_background_asks_in_its_own_card_while_other_cells_run(notebook: Notebook) -> None:
+    cell = notebook.run("handle = %mcp call --bg travel.book")
+    fill(cell)
+    other = notebook.run("1 + 1").wait_for("2")
+    assert "Waiting for you" not in cell.text + other.text
+    cell.button("Send").click()
+    cell.wait_for(SENT).wait_for("● answered travel Which flight? — city: Oslo · seats: 2")
+    assert cell.output.get_by_role("button").count() == 0
+
+
+def test_a_form_calls_a_tool_asks_what_it_asks_and_shows_the_result_below(notebook: Notebook) -> None:
+    cell = notebook.run("%mcp form travel.book message=Where")
+    asked(cell, "message").fill("Where to?")
+    cell.button("▸ as code").click()
+    cell.wait_for("%mcp call travel.book message='Where to?'")
+    asked(cell, "message").press("Enter")
+    fill(cell)
+    cell.button("Send").click()
+    cell.wait_for(SENT).wait_for("● answered travel Where to? — city: Oslo · seats: 2")
+    cell.button("Close").click()
+    cell.output.get_by_role("button", name="Run").wait_for(state="hidden")
+    cell.wait_for(SENT)
+
+
 def test_what_is_wrong_is_told_while_one_types_and_is_not_sent(notebook: Notebook) -> None:
     cell = notebook.start(CALLS["blocking"])
     seats = asked(cell, "seats")

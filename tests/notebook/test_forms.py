@@ -298,6 +298,7 @@ def test_one_problem_of_several_fields_is_told_for_the_whole() -> None:
     ("error", "said"),
     [
         ("city: 'Osl0' is not a known city", "'Osl0' is not a known city"),
+        ("ValueError: city: no such place", "no such place"),
         ("The arguments do not fit:\n- city: 'O' is too short\n- days: missing", "'O' is too short"),
         ("1 validation error for call[get]\ncity\n  Input should be a valid string", "Input should be a valid string"),
         ("Unknown value for 'city': Osl0", "Unknown value for 'city': Osl0"),

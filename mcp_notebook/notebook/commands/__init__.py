@@ -7,6 +7,7 @@ from .calls import CALLS, CANCEL, RESUME, STATUS
 from .cell import SERVER
 from .connect import CONNECT, RECONNECT
 from .find import FIND
+from .form import FORM
 from .help import help_command
 from .listing import PROMPTS, RESOURCES, TOOLS
 from .outcomes import FORGET, RESULT
@@ -23,6 +24,7 @@ COMMANDS: dict[str, Command] = {
         TOOLS,
         FIND,
         CALL,
+        FORM,
         CALLS,
         STATUS,
         RESULT,

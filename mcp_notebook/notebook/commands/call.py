@@ -19,6 +19,7 @@ from ..body import read_body
 from ..brief import CommandError, hinted
 from ..call_view import CallView
 from ..foreground import wait_for
+from ..host import NotebookHost
 from ..interpolation import Names, as_json
 from ..live import Live, show
 from ..words import Word
@@ -75,8 +76,12 @@ class ToolCall:
         return f"saved to {', '.join(map(str, files))}"
 
 
-def parse_call(invocation: Invocation) -> ToolCall:
+def parse_call(invocation: Invocation, *, complete: bool = True) -> ToolCall:
     """Understand the line and the cell.
+
+    Args:
+        invocation: what was written.
+        complete: whether all that is required has to be there.
 
     Raises:
         MCPError: there is no such tool, or an argument is unknown, missing, or not what the tool's schema wants.
@@ -88,7 +93,8 @@ def parse_call(invocation: Invocation) -> ToolCall:
     found = find(invocation.workspace, "tools", invocation.names.text(name))
     arguments = read_body(invocation.body, found.item) if invocation.body is not None else {}
     arguments |= read_arguments(found.item, words, invocation.names)
-    _check_required(found.item, arguments)
+    if complete:
+        _check_required(found.item, arguments)
     options = invocation.options
     if "keep" in options and "task" not in options:
         raise CommandError("--keep says how long a task is kept: write --task --keep SECONDS.")
@@ -206,7 +212,8 @@ def _in_background(invocation: Invocation, call: ToolCall, handle: CallHandle, v
     """Give the handle at once. Where outputs can be changed in place, the call's own shows how it goes on."""
     if live.in_place:
         live.draw(view.working())
-        invocation.workspace.runtime.submit(watch(handle, view, live, call.keep))
+        host = NotebookHost.of(invocation.workspace.runtime, invocation.workspace.shell)
+        invocation.workspace.runtime.submit(host.asking_in(live.place, handle, watch(handle, view, live, call.keep)))
     return Reply(handle, [Text("_.result() waits for it, _.cancel() stops it.", "note")])
 
 

@@ -26,7 +26,7 @@ def blamed(text: str, names: Iterable[str]) -> dict[str, str]:
     for name in names:
         word = re.escape(name)
         patterns = (
-            rf"^[\s\-*•]*[\"'`]?(?:[\w\]\[]+\.)*{word}[\"'`]?(?:\[\d+\])*\s*:\s*(?P<said>\S.*)$",
+            rf"^[\s\-*•]*(?:\w+:\s+)?[\"'`]?(?:[\w\]\[]+\.)*{word}[\"'`]?(?:\[\d+\])*\s*:\s*(?P<said>\S.*)$",
             rf"^[\s\-*•]*(?:[\w\]\[]+\.)*{word}(?:\.\d+)*\s*$",
             rf"[\"'`“‘]{word}[\"'`”’]|/{word}(?![\w/])|\b(?:argument|parameter|field|property) {word}\b",
         )

@@ -14,6 +14,7 @@ from ...render.html import Html, h
 from ...render.parts import Part
 from ...render.style import CSS, ROOT
 from ..actions import Choice
+from ..places import Place
 from .kit import all_of
 
 BUTTONS = "{where} .widget-button {{ height: auto; line-height: inherit; margin: 0; padding: 2px 10px; width: auto }}"
@@ -36,24 +37,41 @@ class Card(VBox):
         buttons: what one can do.
         inside: what stands between the two.
         name: whom or what it is about.
+        about: more on that.
     """
 
     def __init__(
-        self, state: str, title: str, body: Html | None, buttons: Sequence[Widget], *inside: Widget, name: str = ""
+        self,
+        state: str,
+        title: str,
+        body: Html | None,
+        buttons: Sequence[Widget],
+        *inside: Widget,
+        name: str = "",
+        about: str = "",
     ) -> None:
         self._handle = DisplayHandle()
+        self._place: Place | None = None
         self._head = HTML()
         self._body = HTML(body.source) if body else None
         self._row = classed(HBox(list(buttons)), "mcp-row")
-        self.entitle(title, name)
-        card = classed(VBox([self._head, *([self._body] if self._body else []), *inside, self._row]), "mcp-card", state)
+        self.entitle(title, name, about)
+        card = classed(
+            VBox([self._head, *([self._body] if self._body else []), *inside, self._row]),
+            "mcp-card",
+            *filter(None, [state]),
+        )
         super().__init__([HTML(f"<style>{CSS}{_CSS}{BUTTONS.format(where='.mcp-asking .mcp-row')}</style>"), card])
         classed(self, ROOT, "mcp-asking")
 
-    def entitle(self, title: str, name: str = "") -> None:
+    def entitle(self, title: str, name: str = "", about: str = "") -> None:
         """Say something else in its head."""
-        named = h("b", name, cls="mcp-name") if name else None
-        self._head.value = h("div", h("b", f"● {title}", cls="mcp-state"), named, cls="mcp-row").source
+        said = [
+            h("b", f"● {title}", cls="mcp-state") if title else None,
+            h("b", name, cls="mcp-name") if name else None,
+            h("span", about, cls="mcp-mute") if about else None,
+        ]
+        self._head.value = h("div", said, cls="mcp-row").source
 
     def change(self, body: Html, buttons: Sequence[Widget]) -> None:
         """Say something else, with other buttons."""
@@ -70,16 +88,25 @@ class Card(VBox):
         """
         self._handle.display({**(self._repr_mimebundle_() or {}), "text/plain": text}, raw=True)
 
+    def stand_in(self, place: Place) -> None:
+        """Show it in another card."""
+        self._place = place
+        place.hold(self)
+
     def leave(self, line: str) -> None:
         """Leave a line in its place. May be called from any thread."""
-        self._leave({"text/plain": f"● {line}"})
+        self._handle.update({"text/plain": f"● {line}"}, raw=True)
+        self._close()
 
     def leave_parts(self, parts: Sequence[Part]) -> None:
         """Leave something else to be seen in its place. May be called from any thread."""
-        self._leave(mimebundle(list(parts)))
+        if self._place is None:
+            self._handle.update(mimebundle(list(parts)), raw=True)
+        else:
+            self._place.release(self, parts)
+        self._close()
 
-    def _leave(self, bundle: dict[str, Any]) -> None:
-        self._handle.update(bundle, raw=True)
+    def _close(self) -> None:
         for widget in all_of(self):
             widget.close()
 

@@ -32,6 +32,7 @@ class FormView(VBox):
     def __init__(self, form: Form) -> None:
         self.form = form
         self._kit = Kit()
+        self._heard: list[Callable[[], None]] = []
         self._submitted: list[Callable[[], None]] = []
         self._settling = Settling(self._submit)
         desk = Desk(self._kit, self._changed, self.submit)
@@ -63,6 +64,10 @@ class FormView(VBox):
         """Have something called when the person sends the form, and all in it is well."""
         self._submitted.append(callback)
 
+    def on_change(self, callback: Callable[[], None]) -> None:
+        """Have something called whenever something else is put in."""
+        self._heard.append(callback)
+
     def submit(self) -> None:
         """The person wants to send it. What they typed last may still be on its way, so that is waited for."""
         self._settling.begin()
@@ -88,6 +93,8 @@ class FormView(VBox):
     def _changed(self) -> None:
         self.form.check()
         self.refresh()
+        for callback in self._heard:
+            callback()
 
     def _submit(self) -> None:
         if self.form.attempt():
@@ -134,6 +141,8 @@ class FormView(VBox):
         self.refresh()
         self._open = True
         say(self._wrong, None)
+        for callback in self._heard:
+            callback()
 
 
 _CLOSED = "▸ as JSON"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from IPython.display import DisplayHandle
-from ipywidgets import HTML, HBox, VBox
+from ipywidgets import HTML, HBox, VBox, Widget
 
 from ...render import mimebundle
 from ...render.as_html import write_all
@@ -19,7 +19,7 @@ from .kit import all_of
 _CSS = f"""
 .mcp-live {{ position: relative; margin: 0; overflow: visible }}
 .mcp-live .widget-html, .mcp-live .widget-html-content {{ font: inherit; line-height: inherit; margin: 0 }}
-.mcp-live .mcp-card > .mcp-row {{ padding-right: var(--mcp-room, 10px) }}
+.mcp-live > .widget-html .mcp-card > .mcp-row {{ padding-right: var(--mcp-room, 10px) }}
 .mcp-live .mcp-actions {{ position: absolute; right: 8px; top: 5px; margin: 0; gap: 6px; overflow: visible }}
 {BUTTONS.format(where=".mcp-live .mcp-actions")}
 """
@@ -38,6 +38,18 @@ class LiveCard:
         self._actions = actions
         self._handle = DisplayHandle()
         self._made: _Made | None = None
+        self._told: list[Part] = []
+
+    def hold(self, widget: Widget) -> None:
+        """Show a widget below (see `Place`)."""
+        if self._made is not None:
+            self._made.box.children = (*self._made.box.children, widget)
+
+    def release(self, widget: Widget, parts: Sequence[Part]) -> None:
+        """Show it no longer, and other parts from now on."""
+        self._told += parts
+        if self._made is not None:
+            self._made.box.children = tuple(child for child in self._made.box.children if child is not widget)
 
     def draw(self, parts: Sequence[Part]) -> bool:
         """Show how it stands. The first time in the main thread, then from any."""
@@ -48,14 +60,14 @@ class LiveCard:
             text = mimebundle(list(parts))["text/plain"]
             self._handle.display({**(made.box._repr_mimebundle_() or {}), "text/plain": text}, raw=True)
         else:
-            made.show(parts, self._actions())
+            made.show([*parts, *self._told], self._actions())
         return True
 
     def finish(self, parts: Sequence[Part]) -> None:
         """Show what came of it, without widgets."""
         made, self._made = self._made, None
         if made is not None:
-            self._handle.update(mimebundle(list(parts)), raw=True)
+            self._handle.update(mimebundle([*parts, *self._told]), raw=True)
             made.close()
         elif parts:
             self._handle.display(mimebundle(list(parts)), raw=True)

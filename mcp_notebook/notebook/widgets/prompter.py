@@ -9,6 +9,7 @@ from ...client.urls import ExaminedUrl
 from ...limits import DEFAULT_LIMITS
 from ...transports.command import Command
 from ...types import ElicitParams, ElicitResult
+from ..places import Place
 from ..prompter import Decision
 from ..runtime import Runtime
 
@@ -23,10 +24,12 @@ class WidgetPrompter:
 
     Args:
         runtime: its cell shows the cards.
+        place: where questions are asked instead.
     """
 
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(self, runtime: Runtime, place: Place | None = None) -> None:
         self._runtime = runtime
+        self._place = place
 
     async def consent(self, command: Command) -> Decision:
         card = await self._runtime.on_main(lambda: _shown(command))
@@ -39,7 +42,10 @@ class WidgetPrompter:
             card.settle(outcome)
 
     async def elicit(self, server: str, params: ElicitParams) -> ElicitResult:
-        card = await self._runtime.on_main(lambda: _shown_question(server, params))
+        if self._place is None:
+            card = await self._runtime.on_main(lambda: _shown_question(server, params))
+        else:
+            card = _shown_question(server, params, self._place)
         try:
             return await asyncio.wrap_future(card.answer)
         finally:
@@ -98,11 +104,14 @@ async def _done(card: UrlCard, done: asyncio.Event) -> str:
         said.cancel()
 
 
-def _shown_question(server: str, params: ElicitParams) -> QuestionCard:
+def _shown_question(server: str, params: ElicitParams, place: Place | None = None) -> QuestionCard:
     from .question_card import QuestionCard
 
     card = QuestionCard(server, params)
-    card.show()
+    if place is None:
+        card.show()
+    else:
+        card.stand_in(place)
     return card
 
 

@@ -79,6 +79,7 @@ _SOURCE = """
 .mcp-form .mcp-split > .widget-html:not(.mcp-label) { padding: 3px 0 }
 .mcp-asking .mcp-keys { display: none }
 .mcp-asking .mcp-aside { align-items: center; gap: 12px }
+.mcp-asking .mcp-code-sheet { padding: 0 10px }
 .mcp-form .mcp-small { justify-self: start }
 .mcp-form .mcp-json { height: auto; margin: 6px 0 0; width: 100% }
 """

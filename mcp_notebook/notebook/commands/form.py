@@ -1,0 +1,105 @@
+"""`form`: a form for a tool's arguments; what is filled in is called."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...errors import SchemaError
+from ...render.parts import Part, Text
+from ...types import ElicitParams
+from ..actions import CallActions
+from ..brief import CommandError
+from ..call_view import CallView
+from ..foreground import wait_for
+from ..forms import Form
+from ..frontend import wants_widgets
+from ..host import NotebookHost
+from ..live import Live
+from ..text_form import TextForm
+from .call import ToolCall, complete_call, parse_call
+from .table import Command, Invocation, Reply
+from .written import as_words
+
+
+def run_form(invocation: Invocation) -> Reply:
+    """Show the form, or ask in lines of text; where nobody is there, say what to write instead."""
+    call = parse_call(invocation, complete=False)
+    runtime = invocation.workspace.runtime
+    frontend = runtime.frontend()
+    notes = _changes(invocation, call)
+    form = _form(call)
+    if runtime.answers_widgets and wants_widgets(frontend):
+        _show(invocation, call, form, notes)
+        return Reply()
+    if frontend.stdin:
+        return _ask(invocation, call, notes)
+    raise CommandError(
+        f"A form needs somebody who fills it in, and nobody can be asked here. Write the arguments: %mcp call "
+        f"{call.found.full_name} key=value"
+    )
+
+
+def _form(call: ToolCall) -> Form:
+    try:
+        return Form(call.found.item.input_schema, call.arguments)
+    except SchemaError as error:
+        raise CommandError(
+            f"There can be no form for {call.found.item.name}, as its input schema is broken: {error} It can be called "
+            f"with JSON: %%mcp call {call.found.full_name}"
+        ) from None
+
+
+def _show(invocation: Invocation, call: ToolCall, form: Form, notes: list[Part]) -> None:
+    from ..widgets.tool_form import ToolForm
+
+    workspace, member, tool = invocation.workspace, call.found.member, call.found.item
+
+    def begin(arguments: dict[str, object]) -> object:
+        workspace.used.used(member.target.where, tool)
+        handle = replace(call, arguments=arguments).begin()
+        workspace.remember(handle)
+        return handle
+
+    host = NotebookHost.of(workspace.runtime, workspace.shell)
+    ToolForm(host, member.name, tool, form, notes, begin, workspace.runtime.submit).show()  # pyright: ignore
+
+
+def _ask(invocation: Invocation, call: ToolCall, notes: list[Part]) -> Reply:
+    workspace, tool = invocation.workspace, call.found.item
+    schema = tool.input_schema if isinstance(tool.input_schema, dict) else {}
+    message = "\n".join([f"Arguments of {tool.name}", *(note.text for note in notes if isinstance(note, Text))])
+    result = TextForm(
+        call.found.member.name, ElicitParams(message=message, requested_schema=schema), input, print, call.arguments
+    ).run()
+    if result.content is None:
+        return Reply()
+    workspace.used.used(call.found.member.target.where, tool)
+    handle = replace(call, arguments=result.content).begin()
+    workspace.remember(handle)
+    live = Live(workspace.runtime, actions=CallActions(handle))
+    view = CallView(handle, as_words(tool, result.content))
+    return Reply(wait_for(handle, view, live, workspace.runtime, quiet=invocation.used))
+
+
+def _changes(invocation: Invocation, call: ToolCall) -> list[Part]:
+    """What has changed about the tool since it was last called."""
+    changes = invocation.workspace.used.changes(call.found.member.target.where, call.found.item)
+    if not changes:
+        return []
+    lines = "\n".join(f"  {change}" for change in changes)
+    return [Text(f"{call.found.item.name} is not what it was when you last called it:\n{lines}", "note")]
+
+
+FORM = Command(
+    name="form",
+    usage="[NAME.]TOOL [key=value …]",
+    summary="fill in a tool's arguments in a form, and call it",
+    about=(
+        "What is given is filled in already. Run calls the tool, as often as you like; the result appears below, and "
+        "an error beside the field that it names. The same call can be copied as a magic or as Python. In a terminal "
+        "the arguments are asked for one by one."
+    ),
+    examples=("%mcp form get-sum", "%mcp form everything.get-sum a=1"),
+    run=run_form,
+    complete=complete_call,
+)

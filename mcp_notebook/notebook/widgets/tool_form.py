@@ -1,0 +1,178 @@
+"""The card in which a tool's arguments are filled in, from which it is called, and below which the result appears."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import Future
+from typing import Any
+
+from IPython.display import DisplayHandle
+from ipywidgets import Button, Widget
+
+from ...client import CallHandle, ToolResult
+from ...errors import MCPError
+from ...render import mimebundle, parts_of
+from ...render.as_html import write_all
+from ...render.html import h
+from ...render.parts import Part
+from ...types import Tool
+from ..actions import Choice
+from ..background import watch
+from ..call_view import CallView
+from ..commands.written import as_magic, as_python, as_words
+from ..forms import Form
+from ..host import NotebookHost
+from ..prompter import line
+from .card import Card, button, classed
+from .form import FormView
+from .keys import SEND, keys
+from .kit import Kit, say
+from .long_text import readable
+
+_RUN = Choice("Run", "Call the tool with this", "primary")
+_STOP = Choice("Cancel call", "The server is told to stop")
+_CLOSE = Choice("Close", "Take the form away; results stay")
+
+
+class ToolForm(Card):
+    """A form for a tool's arguments.
+
+    Args:
+        host: asks what the tool asks, in this card.
+        server: whose tool it is.
+        tool: the tool.
+        form: what is put in.
+        notes: what else there is to say about it.
+        begin: begins a call.
+    """
+
+    def __init__(
+        self,
+        host: NotebookHost,
+        server: str,
+        tool: Tool,
+        form: Form,
+        notes: Sequence[Part],
+        begin: Callable[[dict[str, Any]], CallHandle],
+        submit: Callable[[Any], Future[None]],
+    ) -> None:
+        self._host, self._server, self._tool, self._begin, self._submit = host, server, tool, begin, submit
+        self._call: CallHandle | None = None
+        self._below = _Below()
+        self.view = FormView(form)
+        self.view.on_submit(self._run)
+        self.view.on_change(self._write)
+        self.buttons = {
+            choice.label: button(choice, act)
+            for choice, act in ((_RUN, self.view.submit), (_STOP, self._stop), (_CLOSE, self._leave_it))
+        }
+        classed(self.buttons["Run"], SEND)
+        self._kit = Kit()
+        self._code = self._kit.html(None, "mcp-code-sheet")
+        self._turn = self._kit.make(Button, "mcp-link", description=_CLOSED, tooltip="The same call, to copy")
+        self._turn.on_click(lambda _: self._show_code())
+        self._shown = False
+        parts: list[Widget] = [
+            *([self._kit.html(h("div", write_all(notes)))] if notes else []),
+            *readable(self._kit, tool.description or "", "mcp-message"),
+            self.view,
+        ]
+        aside = self._kit.row([self._turn, self.view.json], "mcp-aside")
+        self._rows = [self.buttons["Run"], self.buttons["Close"], aside]
+        self._questions = self._kit.column(())
+        super().__init__(
+            "",
+            "",
+            None,
+            self._rows,
+            self._kit.column(parts, "mcp-body"),
+            self._questions,
+            self._code,
+            keys(),
+            name=line(tool.name),
+            about=f"on {line(server)}",
+        )
+
+    def show(self) -> None:
+        """Display it in the cell that runs, and below it a place for results. Call it in the main thread."""
+        self.present(f"● a form for {line(self._tool.name)}: run the cell again to fill it in")
+        self._below.begin()
+
+    # As a place for the call's questions
+
+    def hold(self, widget: Any) -> None:
+        self._questions.children = (*self._questions.children, widget)
+
+    def release(self, widget: Any, parts: Sequence[Part]) -> None:
+        self._questions.children = tuple(child for child in self._questions.children if child is not widget)
+        self._below.told += parts
+
+    # Within
+
+    def _run(self) -> None:
+        if self._call is not None:
+            return
+        arguments = self.view.value
+        try:
+            call = self._call = self._begin(arguments)
+        except MCPError as error:
+            self._below.finish(parts_of(error))
+            return
+        self._row.children = [self.buttons[_STOP.label], *self._rows[1:]]
+        self._below.told = []
+        view = CallView(call, as_words(self._tool, arguments))
+        work = watch(call, view, self._below, self._blame)
+        self._submit(self._follow(self._host.asking_in(self, call, work)))
+
+    async def _follow(self, work: Awaitable[None]) -> None:
+        try:
+            await work
+        finally:
+            self._call = None
+            self._row.children = self._rows
+
+    def _blame(self, result: ToolResult) -> str:
+        """Show a tool's error beside the fields that it names (VAL-3)."""
+        if result.is_error and self.view.form.blame(result.text):
+            self.view.refresh()
+        return ""
+
+    def _stop(self) -> None:
+        if self._call is not None:
+            self._call.cancel()
+
+    def _leave_it(self) -> None:
+        self._stop()
+        self.leave_parts([])
+        self._kit.close()
+
+    def _show_code(self) -> None:
+        self._shown = not self._shown
+        self._turn.description = _OPENED if self._shown else _CLOSED
+        self._write()
+
+    def _write(self) -> None:
+        arguments = self.view.value
+        code = [as_magic(self._server, self._tool, arguments), as_python(self._server, self._tool, arguments)]
+        say(self._code, h("div", [h("pre", text, cls="mcp-text mcp-code") for text in code]) if self._shown else None)
+
+
+class _Below:
+    """The output below the form, in which its calls appear, the last one."""
+
+    def __init__(self) -> None:
+        self._handle = DisplayHandle()
+        self.told: list[Part] = []
+
+    def begin(self) -> None:
+        self._handle.display({"text/plain": ""}, raw=True)
+
+    def draw(self, parts: Sequence[Part]) -> bool:
+        self._handle.update(mimebundle([*parts, *self.told]), raw=True)
+        return True
+
+    def finish(self, parts: Sequence[Part]) -> None:
+        self.draw(parts)
+
+
+_CLOSED, _OPENED = "▸ as code", "▾ as code"
