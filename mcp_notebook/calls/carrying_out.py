@@ -52,8 +52,8 @@ async def carry_out(
     """
     check_rate(tasks, owner)
     task = tasks.open(form, wish, owner, request.id, connection)
-    accepted = form.accepted(task.state)
-    announced = form.announcement(task.state)
+    state = task.state
+    accepted, announced = form.accepted(state), form.announcement(state)
     if announced is not None:
         await connection.notify(announced.method, announced.params, about=request.id)
     task.start(work)

@@ -79,6 +79,8 @@ class Tasks:
         self._at_work: dict[tuple[str, str], Task] = {}
         self._counts: Counter[str] = Counter()
         self._timer: asyncio.TimerHandle | None = None
+        self._due: float | None = None
+        """When that goes off, in seconds since the epoch."""
         self._aside: set[asyncio.Task[None]] = set()
         self._restarted()
 
@@ -189,7 +191,8 @@ class Tasks:
     def _record(self, task: Task) -> Record:
         from ..store.base import Record
 
-        state, ended = task.state, task.state.status.terminal
+        state = task.state
+        ended = state.status.terminal
         since = task.began if task.form.kept_from == "creation" else time.time() if ended else None
         data = {
             "form": task.form.name,
@@ -236,13 +239,17 @@ class Tasks:
     def _wind(self) -> None:
         """See to it that what expires next does."""
         due = self._store.next_expiry()
+        if due == self._due:
+            return
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         if due is not None:
             self._timer = asyncio.get_running_loop().call_later(max(0.0, due - time.time()), self._expire)
+        self._due = due
 
     def _expire(self) -> None:
+        self._due = self._timer = None
         for record in self._store.expire(time.time(), PAGE):
             task = self._at_work.pop((record.owner, record.key), None)
             if task is not None:
@@ -254,7 +261,8 @@ class Tasks:
 
 def note(owner: str, id: str, what: str) -> None:
     """Log something of a task, and whose it is (TSK-14)."""
-    audit.info("task %s of %s: %s", brief(id), owner or ANYBODY, what)
+    if audit.isEnabledFor(logging.INFO):
+        audit.info("task %s of %s: %s", brief(id), owner or ANYBODY, what)
 
 
 def brief(id: str | None) -> str:

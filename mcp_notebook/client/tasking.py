@@ -43,7 +43,7 @@ UNSAID = 1.0
 UNANNOUNCED = 5.0
 """Seconds after which one asks about a task that the server has not announced: that may have been lost (TSK-1)."""
 LAST_WORD = 1.0
-"""Seconds for which a request's own answer is waited for once its task has ended otherwise than well."""
+"""Seconds for which a request's own answer is waited for once its task has ended."""
 
 
 @dataclass(slots=True)
@@ -116,14 +116,14 @@ async def begin(call: CallHandle, task: AsTask, made: Awaitable[Any], attach: At
         attach: gives the connection to go on with.
         tool: what is known of the tool.
     """
-    answer = asyncio.ensure_future(made)
     if not task.form.answered_at_once:
-        return await follow(call, task, attach, tool, answer)
-    raw = await answer
+        return await follow(call, task, attach, tool, asyncio.ensure_future(made))
+    raw = await made
     state = task.form.begun(raw)
     if state is None:
         return raw  # the server answered at once instead
     task.heard(state)
+    task.news.clear()  # this was no news
     call.noted()
     return await follow(call, task, attach, tool)
 
@@ -174,7 +174,9 @@ class _Following:
         self.task = task
         self.attach = attach
         self.tool = tool
-        self.answer = answer
+        self.answer: asyncio.Future[Any] | None = None
+        if answer is not None:
+            self._expect(answer)
         self.failures = 0
         self.refusals = 0
         """How often the server knew nothing of the task, while its request was still to be answered."""
@@ -258,19 +260,20 @@ class _Following:
         with suppress(*DROPS):
             self.session = await self.attach()
             task_requests.listen(self.session, self.call, self.task)
+            pause = self._interval
             if self.task.form.questions == "fetched":
-                self.answer = asyncio.ensure_future(task_requests.fetch(self.session, self.call, self.task))
-            await self._wait(self._interval)
+                self._expect(task_requests.fetch(self.session, self.call, self.task))
+                pause = max(pause, UNSAID)  # its result comes by itself
+            await self._wait(pause)
 
     async def _wait_for_its_creation(self) -> None:
         """Until the server says that there is a task, the request is answered, its connection is lost, or a while has
         passed: what the server said may be lost as well."""
-        news = asyncio.ensure_future(self.task.news.wait())
-        try:
-            assert self.answer is not None
-            await asyncio.wait({news, self.answer}, timeout=UNANNOUNCED, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            news.cancel()
+        self.task.news.clear()
+        await self._wait(UNANNOUNCED)
+        if self.task.state is not None:
+            self.task.news.clear()
+            await self._wait(self._interval)  # as after `_first_pause`
 
     def _answered(self, answer: asyncio.Future[Any]) -> Any:
         try:
@@ -298,7 +301,7 @@ class _Following:
         if task.form.questions == "shown" and state.questions:
             await task_requests.answer(session, call, task)
         if task.form.questions == "fetched" and self.answer is None and not state.status.terminal:
-            self.answer = asyncio.ensure_future(task_requests.fetch(session, call, task))
+            self._expect(task_requests.fetch(session, call, task))
         return state.status.terminal
 
     async def _conclude(self, session: ClientSession) -> Any:
@@ -322,6 +325,10 @@ class _Following:
             raise InvalidResult("The server says that the task is completed, and gives no result.")
         if self.answer is None:
             return await task_requests.fetch(session, self.call, self.task)
+        if self.task.form.questions == "fetched":  # it was asked for already
+            await asyncio.wait([self.answer], timeout=LAST_WORD)
+        if self.answer.done() and not self.answer.exception():
+            return self.answer.result()
         fetched = asyncio.ensure_future(task_requests.fetch(session, self.call, self.task))
         try:
             await asyncio.wait({fetched, self.answer}, return_when=asyncio.FIRST_COMPLETED)
@@ -366,7 +373,8 @@ class _Following:
                 raise self.refusal
             unknown = task.state is None and error.code == INVALID_PARAMS
             if unknown and self.session is not None and call.arguments_known:
-                self.answer, self.resent = asyncio.ensure_future(self.session.call(call, None, None)), True  # TSK-11
+                self._expect(self.session.call(call, None, None))  # TSK-11
+                self.resent = True
                 await self._wait_for_its_creation()
                 return
             if task.state is None:
@@ -378,14 +386,18 @@ class _Following:
 
     async def _wait(self, seconds: float) -> None:
         """Until it is time to ask again, or something is heard."""
-        waiting: set[asyncio.Future[Any]] = {asyncio.ensure_future(self.task.news.wait())}
-        news = next(iter(waiting))
-        if self.answer is not None:
-            waiting.add(self.answer)
-        try:
-            await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            news.cancel()
+        if self.answer is None or not self.answer.done():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self.task.news.wait()
+        state, answer = self.task.state, self.answer
+        if state is not None and state.status.terminal and answer is not None and not answer.done():
+            await asyncio.wait([answer], timeout=LAST_WORD)  # it is on its way
+
+    def _expect(self, answer: Awaitable[Any]) -> None:
+        """This may answer before a question about the task does; that it did is news, too."""
+        self.answer = asyncio.ensure_future(answer)
+        self.answer.add_done_callback(lambda _: self.task.news.set())
 
     @property
     def _interval(self) -> float:
