@@ -32,6 +32,10 @@ async def crunch(n: int, ctx: Context) -> str:
         ended.append(n)
     return f"crunched {n}"
 
+@lab.tool(task="required")
+async def must(ctx: Context) -> str:
+    return await crunch(0, ctx)
+
 @lab.tool
 def plain() -> str:
     return "at once"
@@ -89,6 +93,16 @@ def test_an_interrupt_stops_waiting_for_a_task_and_says_how_to_pick_it_up_or_sto
     assert not lab["ended"]
     lab.run("opened.append(1)")
     assert "crunched 3" in lab.run(f"%mcp result {call.id}").text
+
+
+def test_a_tool_that_can_be_called_only_as_a_task_is_left_at_work_by_an_interrupt_too(cells: Cells) -> None:  # TCR-1
+    lab = cells
+    lab.run(LAB)
+    lab.run("%mcp connect lab lab --revision 2025-11-25")
+    interrupt_when(lab, lambda: any(call.task is not None for call in calls(lab)))
+    assert "as a task. %mcp result" in lab.fail("%mcp call must")
+    lab.run("opened.append(1)")
+    assert "crunched 0" in lab.run(f"%mcp result {calls(lab)[0].id}").text
 
 
 def test_a_task_is_cancelled_by_its_id_and_its_handler_stops(lab: Cells) -> None:  # TSK-6, TCR-4, TEX-2
