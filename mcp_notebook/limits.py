@@ -34,7 +34,7 @@ class Limits:
     linger: float = 0.3
     """How long a child's last words are waited for once it has ended, and its end once it has closed a pipe."""
     incoming_requests: int = 1000
-    """How many requests of one peer are worked on at once; more are refused with an error."""
+    """How many requests of one peer are worked on at once, beside its tasks; more are refused with an error."""
     sessions: int = 1000
     """How many sessions of one HTTP endpoint are kept; the one idle longest gives way to a new one."""
     session_idle: float = 1800.0

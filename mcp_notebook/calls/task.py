@@ -112,6 +112,10 @@ class Task(Call):
         told = [event for event in self._log.since(after) if event.kind != "question"]
         return [(event.number, dict(zip(("method", "params"), self._as_sent(event), strict=True))) for event in told]
 
+    async def follow(self, connection: Connection, about: RequestId | None, after: int | None = None) -> Any:
+        with connection.apart():  # there are as many who follow as there are tasks, which `Limits.tasks` bounds
+            return await super().follow(connection, about, after)
+
     def answer(self, answers: dict[str, Any]) -> None:
         """Answers to questions by their keys; those that nobody asks for are ignored (TEX-2)."""
         for said in self._unanswered():

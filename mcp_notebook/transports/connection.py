@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
@@ -120,6 +121,7 @@ class Connection:
         self._peer = Peer()
         self._adopted: dict[RequestId, Outgoing] = {}
         self._background: set[asyncio.Task[Any]] = set()
+        self._apart = 0
         self._timer: asyncio.TimerHandle | None = None
         """When to look for requests that have waited too long: not after the first of them is due."""
         self._questions = 0
@@ -399,8 +401,17 @@ class Connection:
 
     # Requests of theirs
 
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """Meanwhile one request of theirs does not count among `Limits.incoming_requests`, as another limit holds."""
+        self._apart += 1
+        try:
+            yield
+        finally:
+            self._apart -= 1
+
     def _begin_work(self, incoming: Incoming) -> None:
-        if len(self._peer.incoming) > self.limits.incoming_requests:
+        if len(self._peer.incoming) - self._apart > self.limits.incoming_requests:
             reply = self._peer.refuse(
                 incoming,
                 INTERNAL_ERROR,
