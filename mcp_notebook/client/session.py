@@ -45,7 +45,7 @@ from .answering import QUESTIONS, Answering, answer
 from .cache import ResultCache
 from .listening import Listening
 from .opening import Opening
-from .questions import answer_once, asking
+from .questions import Given, answer_once, asking
 from .visits import Visits
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ LEFT = 1000
 """How many calls of lost connections a client remembers, to go on with them."""
 SERVER = "server"
 """The owner of the tasks that a client carries out: there is but one."""
-LINGER = 1.0
+LINGER = 0.1
 """Seconds that the request which resumed a stream is given to be answered, once the call's own answer is there."""
 RETRYABLE = frozenset({"tools/call", "prompts/get", "resources/read"})
 """The methods whose first answer may be a question (basic/patterns/mrtr)."""
@@ -100,6 +100,7 @@ class ClientSession:
         self.connection = Connection(channel, self, limits=limits, questions_stop_the_clock=True)
         self.calls: set[CallHandle] = set()
         self._by_id: dict[RequestId, CallHandle] = {}
+        self._given: Given = {}
         self.by_task: dict[str, CallHandle] = {}
         """The calls that have become tasks, by the ids of these."""
         self.attached: Attached | None = None
@@ -407,6 +408,8 @@ class ClientSession:
     def leave(self, call: CallHandle) -> None:
         """It is no longer heard."""
         self.calls.discard(call)
+        if not self.calls:
+            self._given = {}  # an id that comes later is another question's
         if call.request_id is not None and self._by_id.get(call.request_id) is call:
             del self._by_id[call.request_id]
         if call.as_task is not None and call.as_task.id is not None:
@@ -439,7 +442,7 @@ class ClientSession:
                 connection=self.connection,
                 work=lambda _: self._answer(request.method, request.params, call),
             )
-        result = await answer_once(request, call, self._answer)
+        result = await answer_once(request, call, self._given if self.calls else {}, self._answer)
         related = task_requests.relations(request.params)
         return result.model_copy(update={"meta": {**(result.meta or {}), **related}}) if related else result
 

@@ -219,7 +219,7 @@ class Peer:
 
     def _asked(self, request: Request) -> Event:
         earlier = self.incoming.get(request.id)
-        if earlier is not None and request.method in ASKED_AGAIN and _same(earlier.request, request):
+        if earlier is not None and request.method in ASKED_AGAIN and same(earlier.request, request):
             return Ignored()
         if earlier is not None and request.method not in REPEATS:
             reason = f"request id {request.id!r} is in use"
@@ -248,7 +248,7 @@ class Peer:
                 return Told(notification)
 
 
-def _same(one: Request, other: Request) -> bool:
+def same(one: Request, other: Request) -> bool:
     """Whether two requests ask the same, whatever their `_meta` says of it."""
     return one.method == other.method and {**(one.params or {}), "_meta": None} == {
         **(other.params or {}),

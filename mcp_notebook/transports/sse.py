@@ -7,11 +7,13 @@ byte order mark.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from ..errors import LimitExceeded
 
+IDS = 1000
+"""How many ids of a stream are remembered, so that what is sent again is known."""
 _BOM = b"\xef\xbb\xbf"
 LONGEST_RETRY = 3_600_000
 """The longest `retry` that is believed, in milliseconds; a longer one is ignored (SSE-4)."""
@@ -19,11 +21,19 @@ LONGEST_RETRY = 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class ServerSentEvent:
-    """One event. `id` is the last id that the stream has named, this event's own or an earlier one."""
+    """One event.
+
+    Attributes:
+        event: what kind it is.
+        data: what it says.
+        id: the last id that the stream has named, this event's own or an earlier one.
+        again: whether it bears an id that was named before the stream was gone on with.
+    """
 
     event: str
     data: bytes
     id: str | None
+    again: bool = False
 
 
 class EventReader:
@@ -32,13 +42,14 @@ class EventReader:
     Args:
         limit: the largest event in bytes.
         last_id: the last id of the stream that this one goes on with.
+        ids: those that were named on it before.
 
     Attributes:
         last_id: the id named last by an event that came whole, with data or without.
         retry: milliseconds to wait before connecting anew, as the server wishes; None where it does not say.
     """
 
-    def __init__(self, limit: int, last_id: str | None = None) -> None:
+    def __init__(self, limit: int, last_id: str | None = None, ids: Collection[str] = ()) -> None:
         self.last_id = last_id
         self.retry: int | None = None
         self._limit = limit
@@ -47,9 +58,19 @@ class EventReader:
         self._started = False
         self._skip_newline = False
         self._id = last_id
+        self._before = ids
+        self._named: dict[str, None] = {}
+        self._names = False
         self._event = ""
         self._data: list[bytes] = []
         self._size = 0
+
+    def following(self) -> EventReader:
+        """What reads on where this stream ended."""
+        ids = dict.fromkeys([*self._before, *self._named][-IDS:])
+        reader = EventReader(self._limit, self.last_id, ids)
+        reader.retry = self.retry
+        return reader
 
     def feed(self, data: bytes) -> Iterator[ServerSentEvent]:
         """Take in bytes, cut anywhere; give the events that they complete, those without data left out.
@@ -114,7 +135,7 @@ class EventReader:
             case b"event":
                 self._event = value.decode("utf-8", "replace")
             case b"id" if b"\0" not in value:
-                self._id = value.decode("utf-8", "replace")
+                self._id, self._names = value.decode("utf-8", "replace"), True
             case b"retry" if value.isdigit() and len(value) <= len(str(LONGEST_RETRY)) and int(value) <= LONGEST_RETRY:
                 self.retry = int(value)
         return None  # anything else is a comment, or a field that nobody knows
@@ -123,4 +144,10 @@ class EventReader:
         data, event = b"\n".join(self._data), self._event or "message"
         self._data, self._event, self._size = [], "", 0
         self.last_id = self._id  # not before: of an event that is cut short, nothing has arrived
-        return ServerSentEvent(event, data, self.last_id) if data else None
+        names, self._names = self._names, False
+        again = names and self._id in self._before
+        if names and self._id is not None:
+            self._named[self._id] = None
+            if len(self._named) > IDS:
+                del self._named[next(iter(self._named))]
+        return ServerSentEvent(event, data, self.last_id, again) if data else None

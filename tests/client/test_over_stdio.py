@@ -12,6 +12,7 @@ import pytest
 
 from mcp_notebook import ConnectionLost, LimitExceeded, Limits, ServerExited, connect
 
+from ..faults import Fault, FaultyStdio, at
 from ..scripted import until
 
 pytestmark = pytest.mark.anyio
@@ -83,3 +84,14 @@ async def test_a_server_that_dies_in_a_call_is_an_error_within_a_second_that_say
             await client.ping()
         await client.reconnect()
         assert (await client.call_tool("torn")).text == "cut ?"
+
+
+async def test_a_connection_that_ends_behind_the_last_word_of_its_handshake_is_lost(
+    command: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stdio = FaultyStdio(lambda number: at({("out", 2): Fault("cut after")} if number == 1 else {}))
+    monkeypatch.setattr("mcp_notebook.transports.stdio.StdioChannel", stdio)
+    with pytest.raises(ConnectionLost, match="cut, by a test"):
+        await connect(command, revision=REVISION)
+    async with connect(command, revision=REVISION) as client:
+        assert client.state == "connected"

@@ -151,6 +151,15 @@ def test_an_id_in_use_is_a_fault_and_the_first_request_goes_on(peer: Peer) -> No
     assert peer.answer(first, {}) is not None
 
 
+def test_a_question_that_comes_again_while_it_is_answered_is_answered_once(peer: Peer) -> None:  # RR-5
+    question = Request(1, "elicitation/create", {"message": "Name?", "_meta": {"n": 1}})
+    first = peer.receive(question)
+    assert isinstance(first, Asked)
+    assert peer.receive(Request(1, question.method, {"message": "Name?", "_meta": {"n": 2}})) == Ignored()
+    assert isinstance(peer.receive(Request(1, question.method, {"message": "Age?"})), Faulty)
+    assert peer.answer(first.incoming, {}) == Response(1, {})
+
+
 def test_an_id_may_be_used_again_once_it_is_answered(peer: Peer) -> None:
     peer.answer(asked(peer, 1), {})
     assert peer.answer(asked(peer, 1), {}) is not None

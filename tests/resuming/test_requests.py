@@ -11,13 +11,15 @@ import httpx2
 import pytest
 
 from mcp_notebook import Context, Limits, Server, connect
+from mcp_notebook.errors import RequestTimeout
 from mcp_notebook.protocol.calls import CallState
 from mcp_notebook.protocol.resuming import MESSAGE
 
 from ..faults import FaultyProxy
 from ..scripted import until
+from ..transports.http.asgi import Session
 from ..transports.http.loopback import listening
-from .lines import LINES, HttpLine, Line, MemoryLine
+from .lines import LINES, HttpLine, Line, MemoryLine, NewHttpLine
 
 pytestmark = pytest.mark.anyio
 CAN = {"resumableRequests": {}, "elicitation": {}}
@@ -382,3 +384,64 @@ async def test_our_client_goes_on_in_a_new_session_where_the_old_one_is_forgotte
         assert (await handle).text == "run 1"
     assert lines == ["one", "two", "three"]
     assert server.runs == 1
+
+
+@each_line
+async def test_a_question_that_was_answered_in_vain_is_asked_again_under_its_id(line: type[Line]) -> None:  # RR-5
+    server = Keeping()
+    client, token = await begun(line, server, ask=True)
+    question = [await client.next() for _ in range(3)][-1]
+    client = await client.again()
+    await client.say(resume(token, after=number(question)))
+    again = await client.next()
+    assert again["id"] == question["id"]
+    await client.say({"jsonrpc": "2.0", "id": again["id"], "result": {"action": "decline"}})
+    server.free.set()
+    assert said(await client.until_answered(7)) == ["hello None", "three", "run 1"]
+
+
+@each_line
+async def test_each_message_says_which_one_comes_before_it(line: type[Line]) -> None:  # RR-10
+    server = Keeping()
+    client, token = await begun(line, server)
+    await client.next()
+    await client.next()
+    client = await client.again()
+    server.free.set()
+    await client.say(resume(token, after=1))
+    *told, outcome = [message.get("params") or message["result"] for message in await client.until_answered(7)]
+    marks = [message["_meta"][MESSAGE] for message in told]
+    assert [(one["number"], one["after"]) for one in marks] == [(2, 1), (3, 2)]
+    assert outcome["_meta"][MESSAGE] == {"requestId": 7, "after": 3}
+
+
+async def test_what_belongs_to_a_call_is_told_once_though_its_client_is_away_in_between() -> None:  # RR-10
+    server = Keeping()
+    told: list[Any] = []
+
+    def listener(notification: Any) -> None:
+        told.append((notification.params or {}).get("data"))
+
+    async with connect(server, revision="2025-11-25", on_notification=listener) as client:
+        handle = client.begin_call("work", timeout=0.2)
+        with pytest.raises(RequestTimeout):
+            await handle
+        server.free.set()
+        await until(lambda: server.ended == ["done"])  # its last line comes while nobody follows the call
+        assert (await handle.resume()).text == "run 1"
+    assert [one for one in told if one is not None] == ["one", "two", "three"]
+
+
+async def test_a_last_event_id_of_another_session_says_nothing() -> None:  # RR-10
+    server = Keeping()
+    other, _ = await begun(NewHttpLine, server, 8)
+    assert isinstance(other, NewHttpLine)
+    await other.next()
+    await other.next()
+    line = await NewHttpLine(other.app, await Session.open(other.app, resumableRequests={}), CAN).again()
+    await line.say(call())
+    token = (await line.next())["params"]["resumeToken"]
+    assert said([await line.next()]) == ["one"]
+    await line.say(resume(token), last_event_id=other.last_id)  # the other one has heard more
+    server.free.set()
+    assert said(await line.until_answered(7)) == ["one", "two", "three", "run 2"]

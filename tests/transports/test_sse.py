@@ -151,6 +151,17 @@ def test_a_reader_goes_on_from_the_last_id_of_the_stream_before() -> None:
     assert read(b"data: a\n\n", reader=reader) == [ServerSentEvent("message", b"a", "9")]
 
 
+def test_a_reader_that_goes_on_knows_what_is_sent_again() -> None:  # SSE-2
+    first = EventReader(MiB)
+    assert [event.again for event in first.feed(b"id: 1\n\nid: 2\ndata: a\n\nid: 2\ndata: b\n\n")] == [False, False]
+    second = first.following()
+    again = {event.data: event.again for event in second.feed(b"data: x\n\nid: 2\ndata: a\n\nid: 3\ndata: c\n\n")}
+    assert again == {b"x": False, b"a": True, b"c": False}  # what has no id of its own is never known
+    third = second.following()
+    assert third.last_id == "3"
+    assert [event.again for event in third.feed(b"id: 1\ndata: y\n\nid: 3\ndata: c\n\n")] == [True, True]
+
+
 @pytest.mark.parametrize("value", ["-5", "1.5", "1e3", "x", "", "+3", "0x10", " 5 ", "٣", "²"])
 def test_a_retry_that_is_no_number_of_digits_is_ignored(value: str) -> None:
     reader = EventReader(MiB)

@@ -199,7 +199,7 @@ class HttpChannel:
             if self._session != session:  # there the id may name the stream of another request
                 raise ConnectionLost(f"{requests} has forgotten the session of {request.method!r}.")
             self._receiver.moved(request.id, Occurrence.RESUME)
-            last_id, reader = reader.last_id, self._next_reader(reader)
+            last_id, reader = reader.last_id, reader.following()
             try:
                 if await self._go_on(requests, request, reader):
                     return
@@ -224,12 +224,6 @@ class HttpChannel:
             pass
         finally:
             del self._waiting[id]
-
-    def _next_reader(self, reader: EventReader) -> EventReader:
-        """What reads on where a stream was cut."""
-        following = EventReader(self._limits.message, reader.last_id)
-        following.retry = reader.retry
-        return following
 
     async def _go_on(self, requests: Requests, request: Request, reader: EventReader) -> bool:
         """Whether the request was answered on a stream that goes on with its own."""
@@ -343,7 +337,8 @@ class HttpChannel:
             async for event in answer.events(reader or EventReader(self._limits.message)):
                 if event.event == "message":
                     for message in loaded(event.data, self._receiver):
-                        yield message
+                        if not event.again or isinstance(message, (Response, ErrorResponse)):
+                            yield message  # else a server sends what had arrived, against what it was told
         elif answer.kind == "application/json":
             messages = loaded(await answer.read(), self._receiver)
             if not messages:
@@ -402,7 +397,7 @@ class HttpChannel:
         less and less often while nothing comes."""
         silent, reason, reader = 0, "it ends at once", EventReader(self._limits.message)
         while True:
-            heard, reader = False, self._next_reader(reader)
+            heard, reader = False, reader.following()
             try:
                 heard = await self._hear(requests, reader)
             except MCPError as error:
