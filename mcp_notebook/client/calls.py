@@ -251,6 +251,23 @@ class CallHandle:
 
         return await self._home.run(ask())
 
+    async def look(self) -> TaskState | None:
+        """Ask the server how the task stands that this call has become; None where it is none.
+
+        Raises:
+            MCPError: the server cannot be asked, or no longer has it.
+        """
+        task, maker = self.as_task, self._maker
+        if task is None or task.state is None or maker is None:
+            return None
+
+        async def look() -> TaskState:
+            state = await task_requests.look(await maker.attached(), self, task)
+            task.heard(state)
+            return state
+
+        return await self._home.run(look())
+
     async def delete(self) -> None:
         """Have the server forget the task that this call has become, and its result; one at work is cancelled. For
         what should not lie there longer than needed (TSK-12).

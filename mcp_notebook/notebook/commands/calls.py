@@ -76,6 +76,8 @@ def under_way(calls: Sequence[CallHandle]) -> list[Part]:
 def tell_status(invocation: Invocation) -> Reply:
     """How a call stands, here and at its server."""
     call = one_call(invocation)
+    if call.task is not None and not call.done() and not call.is_left:
+        invocation.workspace.wait(_looked(call))
     parts: list[Part] = []
     if call.progress is not None:
         parts.append(Text(progress_words(call.progress, call.elapsed)))
@@ -87,6 +89,13 @@ def tell_status(invocation: Invocation) -> Reply:
     if explained := explanation(call):
         parts.append(Text(explained, "note"))
     return Reply(call.status, [state_card(call, parts)])
+
+
+async def _looked(call: CallHandle) -> None:
+    """Have a task's state be as it is at the server, where that tells; else it is what was heard last."""
+    with suppress(MCPError, TimeoutError):
+        async with asyncio.timeout(ASKING):
+            await call.look()
 
 
 def _state_there(invocation: Invocation, call: CallHandle) -> str:
