@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from ..limits import DISPLAY_LIMITS
@@ -21,6 +22,16 @@ _HIDDEN = re.compile(
 def legible(text: str) -> str:
     """The text without terminal colours, with control and bidirectional characters written as `<U+202E>`."""
     return _HIDDEN.sub(lambda match: visible(match[0]), _ANSI.sub("", text).replace("\r\n", "\n"))
+
+
+def hides(text: str) -> bool:
+    """Whether there is something in it that `legible` would write out, or drop."""
+    return bool(_HIDDEN.search(text))
+
+
+def escaped(text: str) -> str:
+    """JSON with such characters in it written as JSON has them: the same JSON, and nothing hidden in it."""
+    return _HIDDEN.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
 def shorten(text: str, limit: int) -> tuple[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -47,20 +48,29 @@ all_ways = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
 SENT = "accept Flight(city='Oslo', seats=2, cabin='business')"
 
 
-@pytest.fixture(scope="module", params=["ipykernel7", "ipykernel6", "ipykernel7 in Notebook 7"])
-def notebook(request: pytest.FixtureRequest, open_notebook: Callable[..., Notebook]) -> Notebook:
-    kernel, _, app = request.param.partition(" in ")
-    notebook = open_notebook(kernel=kernel, app="notebook" if app else "lab")
-    notebook.run(SETUP).wait_for("ready")
-    return notebook
-
-
 @pytest.fixture(scope="module")
-def lab(open_notebook: Callable[..., Notebook]) -> Notebook:
+def opened(open_notebook: Callable[..., Notebook]) -> Callable[[str], Notebook]:
+    """Opens a notebook of each kind once."""
+
+    @functools.cache
+    def opened(kind: str) -> Notebook:
+        kernel, _, app = kind.partition(" in ")
+        notebook = open_notebook(kernel=kernel, app="notebook" if app else "lab")
+        notebook.run(SETUP).wait_for("ready")
+        return notebook
+
+    return opened
+
+
+@pytest.fixture(params=["ipykernel7", "ipykernel6", "ipykernel7 in Notebook 7"])
+def notebook(request: pytest.FixtureRequest, opened: Callable[[str], Notebook]) -> Notebook:
+    return opened(request.param)
+
+
+@pytest.fixture
+def lab(opened: Callable[[str], Notebook]) -> Notebook:
     """A notebook for what is the same with every kernel and front end."""
-    notebook = open_notebook()
-    notebook.run(SETUP).wait_for("ready")
-    return notebook
+    return opened("ipykernel7")
 
 
 def asked(cell: Cell, name: str = "city") -> Locator:
@@ -102,8 +112,8 @@ def test_a_call_in_the_background_asks_in_its_own_card_while_other_cells_run(not
     assert cell.output.get_by_role("button").count() == 0
 
 
-def test_a_form_calls_a_tool_asks_what_it_asks_and_shows_the_result_below(notebook: Notebook) -> None:
-    cell = notebook.run("%mcp form travel.book message=Where")
+def test_a_form_calls_a_tool_asks_what_it_asks_and_shows_the_result_below(lab: Notebook) -> None:
+    cell = lab.run("%mcp form travel.book message=Where")
     asked(cell, "message").fill("Where to?")
     cell.button("▸ as code").click()
     cell.wait_for("%mcp call travel.book message='Where to?'")
@@ -116,8 +126,8 @@ def test_a_form_calls_a_tool_asks_what_it_asks_and_shows_the_result_below(notebo
     cell.wait_for(SENT)
 
 
-def test_what_is_wrong_is_told_while_one_types_and_is_not_sent(notebook: Notebook) -> None:
-    cell = notebook.start(CALLS["blocking"])
+def test_what_is_wrong_is_told_while_one_types_and_is_not_sent(lab: Notebook) -> None:
+    cell = lab.start(CALLS["blocking"])
     seats = asked(cell, "seats")
     seats.fill("2o")
     told = cell.output.get_by_role("alert")
@@ -133,10 +143,11 @@ def test_what_is_wrong_is_told_while_one_types_and_is_not_sent(notebook: Noteboo
 
 
 @pytest.mark.parametrize(("leave", "action"), [("Decline", "decline"), ("Cancel", "cancel"), ("Escape", "cancel")])
-def test_one_can_leave(notebook: Notebook, leave: str, action: str) -> None:
-    cell = notebook.start(CALLS["blocking"])
+def test_one_can_leave(lab: Notebook, leave: str, action: str) -> None:
+    cell = lab.start(CALLS["blocking"])
     city = asked(cell)
     city.fill("Oslo")
+    cell.output.locator(".mcp-asking[data-keys]").wait_for()
     _ = city.press("Escape") if leave == "Escape" else cell.button(leave).click()
     cell.wait_until_done().wait_for(f"{action} None")
     assert "Oslo" not in cell.text
@@ -150,8 +161,8 @@ def test_an_interrupt_takes_the_form_away(notebook: Notebook) -> None:
     assert cell.output.get_by_role("button", name="Send").count() == 0
 
 
-def test_json_is_pasted_and_copied(notebook: Notebook) -> None:
-    cell = notebook.start(CALLS["blocking"])
+def test_json_is_pasted_and_copied(lab: Notebook) -> None:
+    cell = lab.start(CALLS["blocking"])
     asked(cell)
     cell.button("▸ as JSON").click()
     sheet = cell.output.locator(".mcp-json textarea")
@@ -177,7 +188,7 @@ def test_run_all_stops_at_a_question_and_goes_on_with_the_answer(lab: Notebook) 
     first = lab.add("order = ['first']")
     question = lab.add(f"{CALLS['magic']}\norder.append(x.content[0].text)")
     last = lab.add("order.append('last'); print(order)")
-    lab.page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells') }")
+    lab.run_from(first)
     fill(question)
     assert "last" not in last.text
     question.button("Send").click()

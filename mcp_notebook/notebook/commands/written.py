@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...protocol.json_schema import coerce_text, properties_of
+from ...render.letters import hides
 from ...types import Tool
 
 _KEY = re.compile(r"[A-Za-z_][\w.\-]*")
@@ -49,7 +50,7 @@ def _word(name: str, value: Any, schema: dict[str, Any] | None) -> str:
     if schema is not None and not isinstance(value, (list, dict)) and _reads_as(schema, text, value):
         if _PLAIN.fullmatch(text):
             return f"{name}={text}"
-        if isinstance(value, str) and not re.search(r"['\x00-\x1f\x7f-\x9f\u2028\u2029]", text):
+        if isinstance(value, str) and not re.search(r"['\n\t]", text) and not hides(text):
             return f"{name}={_single_quoted(text)}"
     return f"{name}:={json.dumps(value)}"
 

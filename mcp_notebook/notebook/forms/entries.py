@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
+from ...render.letters import escaped
 from .choices import title_of
 from .field import NOTHING, Field
 
@@ -292,7 +293,7 @@ class Union(Entry):
 
 def written(value: Any) -> str:
     """JSON as people read it."""
-    return json.dumps(value, ensure_ascii=False, indent=2)
+    return escaped(json.dumps(value, ensure_ascii=False, indent=2))
 
 
 def read_json(text: str) -> Any:

@@ -9,6 +9,7 @@ from ipywidgets import Button, Checkbox, Combobox, DatePicker, Dropdown, Text, T
 
 from ...limits import DISPLAY_LIMITS
 from ...render.html import h
+from ...render.letters import hides, legible, one_line
 from ..forms import NOTHING, Field, Leaf
 from ..prompter import line
 from .control import Control, Desk, label, look, option
@@ -41,6 +42,8 @@ class LineControl(Control[Leaf]):
 
     @property
     def hint(self) -> str:
+        if len(text := self.entry.text) <= DISPLAY_LIMITS.text and hides(text):
+            return f"with what cannot be seen: {one_line(legible(text))}"
         expected = self.entry.field.expected
         return "" if expected == "text" else f"{expected}, as JSON" if self.entry.field.kind == "json" else expected
 

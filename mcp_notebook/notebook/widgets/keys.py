@@ -30,6 +30,7 @@ _SCRIPT = """
     event.stopPropagation();
     card.querySelector(button)?.click();
   }, true);
+  card.dataset.keys = 'on';
 })(200);
 """.replace("CANCEL", CANCEL).replace("SEND", SEND)
 

@@ -35,10 +35,12 @@ def shortened(kit: Kit, text: str) -> Widget:
 
     def show(_: Button) -> None:
         say(shown, _block(text))
-        button.layout.display = "none"
+        column.children = (shown,)
+        button.close()
 
     button.on_click(show)
-    return kit.column([shown, button], "mcp-long")
+    column = kit.column([shown, button], "mcp-long")
+    return column
 
 
 def _block(text: str) -> Html:

@@ -89,6 +89,18 @@ class Notebook:
         """Run code in a new cell, and wait until it has ended."""
         return self.start(code).wait_until_done()
 
+    def run_from(self, cell: Cell) -> None:
+        """Run a cell and all below it, without waiting for anything."""
+        self.page.evaluate(
+            f"""index => {{
+                const cells = {PANEL}.content;
+                cells.deselectAll();
+                cells.activeCellIndex = index;
+                window.jupyterapp.commands.execute('notebook:run-all-below');  // it resolves at the last reply
+            }}""",
+            cell.index,
+        )
+
     def interrupt(self) -> None:
         self.page.evaluate(f"() => {PANEL}.sessionContext.session.kernel.interrupt()")
 
@@ -125,7 +137,7 @@ class Cell:
 
     def __init__(self, notebook: Notebook, index: int) -> None:
         self._notebook = notebook
-        self._index = index
+        self.index = index
         panel = notebook.page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
         self.element: Locator = panel.locator(".jp-Cell").nth(index)
         self.output: Locator = self.element.locator(".jp-Cell-outputArea")
@@ -146,7 +158,7 @@ class Cell:
                 cells.activeCell.model.executionCount = null;
                 window.jupyterapp.commands.execute('notebook:run-cell');  // it resolves at the reply
             }}""",
-            self._index,
+            self.index,
         )
         return self
 
