@@ -95,7 +95,8 @@ class Leaf(Entry):
             return self.field.coerce(text)
         choice = self.field.choices.labelled(text)
         if choice is None:
-            raise ValueError("none of the values is called so")
+            found = self.field.choices.search(text, 1)
+            raise ValueError("choose one that contains this" if found else "none of the values contains this")
         return choice.value
 
     @property

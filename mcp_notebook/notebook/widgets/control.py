@@ -54,8 +54,9 @@ class Control(Generic[E]):
         self.widget = self.kit.column((), "mcp-field")
 
     def show(self, first: Widget, *more: Widget) -> None:
-        """Show widgets: the server's words about the field stand below the first one, the note below all."""
-        self.widget.children = (first, *self._about(), *more, self.note)
+        """Show widgets: what is wrong stands right below them, and the server's words below the first one."""
+        between, below = (self._about(), ()) if more else ((), self._about())
+        self.widget.children = (first, *between, *more, self.note, *below)
 
     def refresh(self) -> None:
         """Show how the entry stands now."""

@@ -13,6 +13,7 @@ from ...render.letters import hides, legible, one_line
 from ..forms import NOTHING, Field, Leaf
 from ..prompter import line
 from .control import Control, Desk, label, look, option
+from .kit import close_all
 from .long_text import shortened
 
 SUGGESTIONS = 50
@@ -32,8 +33,9 @@ class LineControl(Control[Leaf]):
         text = self.entry.text
         if (kind := self._fitting(text)) is not self._kind:
             self._kind = kind
-            for widget in self.widget.children[:-1]:
-                widget.close()
+            for widget in self.widget.children:
+                if widget is not self.note:
+                    close_all(widget)
             self.show(self._make(kind, text))
         elif self._input is not None:
             if self._input.value != text:
