@@ -68,9 +68,7 @@ async def go_on(call: CallHandle, attach: Attach, tool: Tool | None, error: MCPE
     """
     if isinstance(error, ServerExited):
         raise _ended(call, tool, error) from error
-    if not (call.outlives_its_connection or safe_to_repeat(tool)):
-        what = f"The connection was lost while {call.tool!r} ran, and this server cannot resume it"
-        raise lost(call, what, tool, error) from error
+    _require_a_way(call, tool, error)
     try:
         return await _tried(call, attach, tool, error, timeout)
     except asyncio.CancelledError:
@@ -83,6 +81,13 @@ def safe_to_repeat(tool: Tool | None) -> bool:
     """Whether calling the tool twice does no more than calling it once, by its own word."""
     hints = tool.annotations if tool is not None else None
     return hints is not None and bool(hints.read_only_hint or hints.idempotent_hint)
+
+
+def _require_a_way(call: CallHandle, tool: Tool | None, error: MCPError) -> None:
+    """Raise OutcomeUnknown where a call can neither be gone on with nor sent again."""
+    if not (call.outlives_its_connection or safe_to_repeat(tool)):
+        what = f"The connection was lost while {call.tool!r} ran, and this server cannot resume it"
+        raise lost(call, what, tool, error) from error
 
 
 def lost(call: CallHandle, what: str, tool: Tool | None, error: MCPError | None = None) -> OutcomeUnknown:
@@ -129,6 +134,7 @@ async def _tried(call: CallHandle, attach: Attach, tool: Tool | None, error: MCP
                 if not safe_to_repeat(tool):
                     raise _ended(call, tool)
                 call.begin_anew()
+            _require_a_way(call, tool, error)  # there may have been one, and no longer be
             return await _once_more(call, session, timeout)
         except OutcomeUnknown:
             raise

@@ -596,8 +596,12 @@ class ClientSession:
         """A call can be resumed."""
         for dialect in DIALECTS:
             policy = dialect.read_policy(notification)
-            call = self._by_id.get(policy.request_id) if policy is not None else None
-            if call is not None and policy is not None:
+            if policy is None:
+                continue
+            # A relay may deliver it before the call is gone on with here.
+            left = (one for one in self.left if one.request_id == policy.request_id)
+            call = self._by_id.get(policy.request_id) or next(left, None)
+            if call is not None:
                 call.resumable(dialect, policy)
 
     def _call_of(self, params: dict[str, Any] | None) -> CallHandle | None:

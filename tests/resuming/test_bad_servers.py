@@ -15,6 +15,8 @@ from mcp_notebook.errors import OutcomeUnknown, RequestTimeout
 from mcp_notebook.jsonrpc import Notification, Request, Response
 from mcp_notebook.protocol.calls import CallState
 from mcp_notebook.protocol.resuming import mark
+from mcp_notebook.transports.base import Channel
+from mcp_notebook.transports.relay import ATTACHED
 from mcp_notebook.types import ElicitParams
 
 from ..scripted import NEVER, Scripted, until
@@ -22,7 +24,7 @@ from ..transports.http.loopback import Asked, Puppet, reply
 from .test_sse_polling import INITIALIZED, Polled, answer_to, result, sse
 
 pytestmark = pytest.mark.anyio
-LIMITS = Limits(resumes=3)
+LIMITS = Limits(resumes=2)
 TEXT = {"content": [{"type": "text", "text": "worked"}]}
 QUESTION = {"message": "Name?", "requestedSchema": {"type": "object", "properties": {"name": {"type": "string"}}}}
 ANSWER = {"action": "accept", "content": {"name": "Ada"}}
@@ -82,7 +84,7 @@ class Polling:
 async def test_a_server_that_always_closes_its_stream_is_left_and_that_is_said() -> None:  # SSE-3
     server = Polling(lambda _: sse("id: a\ndata: \n\n"), lambda _: sse())
     async with Puppet(server) as puppet, connect(puppet.url, revision="2025-11-25", limits=LIMITS) as client:
-        with pytest.raises(OutcomeUnknown, match=r"3 times without a word in between \(Limits\.resumes\)"):
+        with pytest.raises(OutcomeUnknown, match=r"2 times without a word in between \(Limits\.resumes\)"):
             await client.call_tool("x")
         assert len(puppet.requests("tools/call")) == 1
     assert len(server.polled.last_ids) == 1 + LIMITS.resumes
@@ -304,7 +306,7 @@ async def test_a_server_that_hangs_up_at_each_resume_is_left_and_that_is_said(dr
     server = Resuming(draft, None, hang_up)
     async with client_of(server) as client:
         handle = client.begin_call("x")
-        with pytest.raises(OutcomeUnknown, match=r"3 times without hearing anything \(Limits\.resumes\).*again"):
+        with pytest.raises(OutcomeUnknown, match=r"2 times without hearing anything \(Limits\.resumes\).*again"):
             await handle
         assert handle.status is CallState.UNKNOWN
     assert server.resumes == LIMITS.resumes
@@ -315,7 +317,7 @@ async def test_a_server_that_hangs_up_at_each_resume_is_left_and_that_is_said(dr
 async def test_a_server_that_never_answers_a_resume_is_left_and_that_is_said(draft: Draft) -> None:  # RR-5, ST-2
     server = Resuming(draft, None, nothing)
     async with client_of(server) as client:
-        with pytest.raises(OutcomeUnknown, match=r"resumed 3 times without hearing anything \(Limits\.resumes\)"):
+        with pytest.raises(OutcomeUnknown, match=r"resumed 2 times without hearing anything \(Limits\.resumes\)"):
             await client.call_tool("x", timeout=0.2)
         assert client.state == "connected"
     assert server.resumes == LIMITS.resumes
@@ -388,7 +390,7 @@ async def test_a_server_that_never_says_what_is_missing_is_left_and_that_is_said
 
     server = Resuming(draft, None, early)
     async with client_of(server) as client:
-        with pytest.raises(OutcomeUnknown, match=r"resumed 3 times without hearing anything \(Limits\.resumes\)"):
+        with pytest.raises(OutcomeUnknown, match=r"resumed 2 times without hearing anything \(Limits\.resumes\)"):
             await client.call_tool("x")
 
 
@@ -440,3 +442,78 @@ async def test_a_question_that_comes_again_while_somebody_thinks_is_asked_once(d
         assert client.session.faults == type(client.session.faults)()
     assert person.asked == 1
     assert server.replies == [ANSWER]
+
+
+# Behind a relay
+
+
+class Relayed(Resuming):
+    """A server that seems to be behind a relay, always in the same process.
+
+    Args:
+        draft, first, steps: as `Resuming` has them; `first` alone happens when it is called.
+        back: what it says first on each later connection.
+    """
+
+    def __init__(self, draft: Draft, first: Say, back: Say, *steps: Say) -> None:
+        super().__init__(draft, first, *steps)
+        self.connections = 0
+        self._back = back
+
+    async def begin_call(self, request: Request) -> Any:
+        self.id = request.id
+        if self._first is not None:
+            await self._first(self)
+        return NEVER
+
+    async def serve(self, channel: Channel) -> None:
+        self.connections += 1
+        self._channel = channel
+        serving = asyncio.create_task(super().serve(channel))
+        await asyncio.sleep(0)
+        await self.tell(ATTACHED, {"server": "p", "attachment": self.connections, "since": 0.0, "keep": 60.0})
+        if self.connections > 1:
+            await self._back(self)
+        await serving
+
+
+async def announce(server: Resuming) -> None:
+    await server.send(server.draft.announce(server.id))
+
+
+@each_draft
+async def test_an_announcement_that_comes_only_on_the_next_connection_is_not_lost(draft: Draft) -> None:  # RR-3, ST-7
+    async def whole(server: Resuming) -> None:
+        await server.log(1, 0)
+        await server.answer(1)
+
+    told: list[Notification] = []
+    server = Relayed(draft, hang_up, announce, whole)
+    async with client_of(server, on_notification=told.append) as client:
+        assert (await client.call_tool("x")).text == "worked"
+    assert lines_of(told) == [1]
+    assert server.resumes == 1
+    assert len(server.requests("tools/call")) == 1
+
+
+async def test_a_call_that_can_no_longer_be_gone_on_with_is_not_sent_again() -> None:  # RR-5
+    person = Person()
+    person.free.clear()
+
+    async def ask_and_hang_up(server: Resuming) -> None:
+        await until(lambda: client.state == "connected" and handle in client.session.calls)  # it waits there
+        await server.question()
+        await until(lambda: person.asked)
+        await server.hang_up()
+
+    async def back(server: Resuming) -> None:
+        if server.connections == 2:  # pyright: ignore[reportAttributeAccessIssue]
+            asking.append(asyncio.create_task(ask_and_hang_up(server)))
+
+    asking: list[asyncio.Task[None]] = []
+    server = Relayed(DRAFTS[0], hang_up, back, nothing)
+    async with client_of(server, elicitation=person) as client:
+        handle = client.begin_call("x")
+        with pytest.raises(OutcomeUnknown, match="cannot resume it"):
+            await handle
+    assert len(server.requests("tools/call")) == 1
