@@ -117,7 +117,7 @@ def test_a_pasted_value_of_any_shape_comes_back_as_it_was(schema: dict[str, Any]
     assert type(made.value["it"]) is type(value)
     assert made.attempt(), [entry.problem for entry in made.root.walk()]
     made.paste("{}")
-    assert made.value in ({}, {"it": []}, {"it": {}})
+    assert made.value == {}
 
 
 @pytest.mark.parametrize("wrong", [5, "text", True, None, [], {}, [1], {"a": 1}, 1.5])

@@ -163,7 +163,7 @@ class Group(Entry):
 
     def put(self, value: Any) -> None:
         self._odd = NOTHING if isinstance(value, dict) or value is NOTHING else value
-        self.open = isinstance(value, dict) or self.field.required
+        self.open = isinstance(value, dict) or not self.field.name  # the whole form is always there
         given = value if isinstance(value, dict) else {}
         self.more = {name: part for name, part in given.items() if name not in self.named} if given else {}
         if self.open:
@@ -210,7 +210,7 @@ class List(Entry):
     def put(self, value: Any) -> None:
         self._odd = NOTHING if isinstance(value, list) or value is NOTHING else value
         if not isinstance(value, list):
-            self.items = [] if self.field.required else None
+            self.items = None
             return
         present = self.items or []
         self.items = [*present[: len(value)], *(self._item(index) for index in range(len(present), len(value)))]

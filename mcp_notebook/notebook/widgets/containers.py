@@ -27,7 +27,7 @@ class Container(Control[E]):
     def update(self) -> None:
         parts = list(self.entry.parts)
         for gone in [part for part in self._controls if part not in parts]:
-            self._controls.pop(gone)
+            self._controls.pop(gone).close()
             close_all(self._rows.pop(gone))
         for part in parts:
             if part not in self._controls:
@@ -41,6 +41,11 @@ class Container(Control[E]):
     def row(self, part: Entry, widget: Widget) -> Widget:
         """How a part is shown."""
         return widget
+
+    def close(self) -> None:
+        for control in self._controls.values():
+            control.close()
+        super().close()
 
     def focus_wrong(self) -> bool:
         return any(control.focus_wrong() for control in self._controls.values()) or super().focus_wrong()
@@ -68,19 +73,23 @@ class GroupControl(Container[Group]):
 
     def __init__(self, entry: Group, desk: Desk) -> None:
         super().__init__(entry, desk)
-        self._button: Button | None = None
-        if not entry.field.required:
-            self._button = self.button("Add", self._turn)
+        self._head: Box | None = None
+        self._button = self.button("Add", self._turn)
         if entry.field.plain:
             self.show(self._inside)
         else:
-            self.show(self.head(*((self._button,) if self._button else ())), self._inside)
+            self._head = self.head()
+            self.show(self._head, self._inside)
 
     def update(self) -> None:
         super().update()
-        if self._button is not None:
+        if self._head is not None:
             text = "Remove" if self.entry.open else "Add"
             self._button.description, self._button.tooltip = text, f"{text} {line(self._name)}"
+            stays = self.entry.field.required and self.entry.open
+            children = self._head.children[:1] if stays else (self._head.children[0], self._button)
+            if self._head.children != children:
+                self._head.children = children
 
     @property
     def hint(self) -> str:
@@ -93,7 +102,11 @@ class GroupControl(Container[Group]):
 
     def focus_wrong(self) -> bool:
         inside = any(control.focus_wrong() for control in self._controls.values())
-        return inside or (self._button is not None and super().focus_wrong())
+        return inside or (self._head is not None and super().focus_wrong())
+
+    def close(self) -> None:
+        super().close()
+        self._button.close()
 
     def _turn(self) -> None:
         if self.entry.open:
