@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from .cells import STDIO_SERVER
-from .test_runtime_elsewhere import TERMINALS, Terminal
+from .test_runtime_elsewhere import TERMINALS, Terminal, started
 
 
 @pytest.fixture(params=TERMINALS)
 def terminal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Terminal]:
     (tmp_path / "server.py").write_text(STDIO_SERVER)
-    terminal = Terminal(TERMINALS[request.param], tmp_path)
+    terminal = started(TERMINALS[request.param], tmp_path)
     terminal.run("%load_ext mcp_notebook")
     yield terminal
     terminal.process.close(force=True)

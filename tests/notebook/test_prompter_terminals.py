@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from .test_runtime_elsewhere import TERMINALS, Terminal
+from .test_runtime_elsewhere import TERMINALS, Terminal, started
 
 SETUP = (
     "from pathlib import Path",
@@ -24,7 +24,7 @@ SETUP = (
 
 @pytest.fixture(params=TERMINALS)
 def terminal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Terminal]:
-    terminal = Terminal(TERMINALS[request.param], tmp_path)
+    terminal = started(TERMINALS[request.param], tmp_path)
     for line in ("%load_ext tests.waits", *SETUP):
         terminal.run(line)
     yield terminal

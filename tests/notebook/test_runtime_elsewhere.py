@@ -19,6 +19,10 @@ TERMINALS = {
 }
 
 
+ANSWER = 10
+"""Seconds that a terminal may take over its first line."""
+
+
 class Terminal:
     """An interactive session, and what is typed into it."""
 
@@ -59,14 +63,17 @@ def terminal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Termina
 
 
 def started(arguments: list[str], folder: Path) -> Terminal:
-    """A terminal that has answered its first line: on a busy machine, jupyter console may wait for ever for that."""
-    for attempt in range(3):
+    """A terminal that has answered its first line. jupyter console may wait for ever for that: it does not make sure
+    that it hears the kernel before it asks."""
+    for attempt in range(4):
         terminal = Terminal(arguments, folder / str(attempt))
+        patience, terminal.process.timeout = terminal.process.timeout, ANSWER
         try:
             terminal.run("import asyncio")
         except pexpect.TIMEOUT:
             terminal.process.close(force=True)
         else:
+            terminal.process.timeout = patience
             return terminal
     raise AssertionError("the terminal answered nothing")
 
