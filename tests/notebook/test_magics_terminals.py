@@ -23,7 +23,7 @@ def terminal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Termina
 
 def test_a_person_connects_calls_watches_and_interrupts(terminal: Terminal) -> None:
     terminal.run("%mcp", "nothing is connected yet")
-    terminal.type(f"%mcp connect apart --env PYTHONPATH -- {sys.executable} server.py")
+    terminal.type(f"%mcp connect apart --env PYTHONPATH -- {sys.executable} ../server.py")
     terminal.see("[n]o (n): ")
     terminal.run("o", "● connected apart")
     terminal.run("%mcp tools", "work")
