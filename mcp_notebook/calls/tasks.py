@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-import binascii
 import dataclasses
 import logging
 import secrets
@@ -20,6 +18,7 @@ from pydantic_core import from_json, to_json
 from ..errors import ProtocolError
 from ..jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, Notification, RequestId
 from ..limits import Limits
+from ..protocol import cursors
 from ..protocol.extensions import TASKS
 from ..protocol.tasks import ENDS, TaskForm, TaskState, TaskStatus, TaskWish, not_found
 from .rate import Rate
@@ -30,6 +29,8 @@ if TYPE_CHECKING:
     from ..transports.connection import Connection
 
 audit = logging.getLogger("mcp_notebook.audit")
+COUNTED = "after"
+"""What a cursor of this list counts."""
 PAGE = 100
 """How many tasks one page of a list holds."""
 YOUNG = 0.05
@@ -152,8 +153,8 @@ class Tasks:
             ProtocolError: the cursor is none.
         """
         records = self._store.page(owner, KIND, after=_position(cursor), limit=PAGE + 1)
-        more = records[PAGE - 1].serial if len(records) > PAGE else None
-        return [self._current(record) for record in records[:PAGE]], None if more is None else _cursor(more)
+        more = cursors.cursor(COUNTED, records[PAGE - 1].serial) if len(records) > PAGE else None
+        return [self._current(record) for record in records[:PAGE]], more
 
     def delete(self, found: Found, owner: str) -> None:
         """Forget a task; one at work is cancelled first."""
@@ -276,17 +277,10 @@ def _remembered(record: Record) -> Found:
     return Found(TASKS[data["form"]], state, said=data["said"])
 
 
-def _cursor(serial: int) -> str:
-    return base64.urlsafe_b64encode(f"after {serial}".encode()).decode()
-
-
 def _position(cursor: str | None) -> int:
     if cursor is None:
         return 0
-    try:
-        word, _, number = base64.urlsafe_b64decode(cursor.encode()).decode().partition(" ")
-        if word == "after" and 0 <= (position := int(number)) < 2**63:
-            return position
-    except (binascii.Error, ValueError):
-        pass
+    position = cursors.position(cursor, COUNTED, 2**63 - 1)
+    if position is not None:
+        return position
     raise ProtocolError(INVALID_PARAMS, f"Failed to list tasks: Invalid cursor: {cursor[:80]!r}")

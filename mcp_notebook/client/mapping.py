@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..errors import MCPError, SchemaError
+from ..errors import CallCancelled, MCPError, SchemaError
 from ..home import Home
 from ..types import Progress, Tool
 from .calls import CallHandle
@@ -140,8 +140,6 @@ class CallMap(Sequence[CallHandle]):
     async def _work(self, todo: Iterable[int]) -> None:
         for number in todo:
             if self._cancelled:
-                from ..errors import CallCancelled
-
                 self._outcomes[number] = CallCancelled("It was cancelled before it began.")
                 continue
             try:

@@ -24,7 +24,6 @@ from ..types.problems import first_problem
 from .urls import examine
 
 audit = logging.getLogger("mcp_notebook.audit")
-COMPLETE = "notifications/elicitation/complete"
 
 Visiting: TypeAlias = Callable[[ElicitParams, asyncio.Event, bool], Awaitable[ElicitResult]]
 """Asks whether a URL may be opened: (the question, set once the server says that all is done, whether to wait for that,

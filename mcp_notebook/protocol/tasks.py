@@ -236,6 +236,33 @@ def status_of(raw: Mapping[str, Any]) -> TaskStatus | None:
     return TaskStatus(status) if isinstance(status, str) and status in _STATUSES else None
 
 
+def state_of(raw: Any, keep: str, poll: str, **more: Any) -> TaskState | None:
+    """The state that a published form tells, its spans under the names of that form; None if it is not one."""
+    if not isinstance(raw, dict):
+        return None
+    id, status, message = named(raw), status_of(raw), raw.get("statusMessage")
+    if id is None or status is None:
+        return None
+    return TaskState(
+        id=id,
+        status=status,
+        message=message if isinstance(message, str) else None,
+        created=str(raw.get("createdAt") or ""),
+        updated=str(raw.get("lastUpdatedAt") or ""),
+        keep=whole(raw.get(keep)),
+        poll=whole(raw.get(poll)),
+        **more,
+    )
+
+
+def listing(state: TaskState, keep: str) -> dict[str, Any]:
+    """What both published forms tell of a task in the same words, its span under the name of that form."""
+    said: dict[str, Any] = {"taskId": state.id, "status": state.status.value}
+    if state.message is not None:
+        said["statusMessage"] = state.message
+    return said | {"createdAt": state.created, "lastUpdatedAt": state.updated, keep: state.keep}
+
+
 def related_to(params: Mapping[str, Any] | None, key: str) -> str | None:
     """The task that the `_meta` of a message says it belongs to, under the key of a form."""
     meta = (params or {}).get("_meta")

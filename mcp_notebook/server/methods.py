@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ProtocolError
 from ..jsonrpc import INVALID_PARAMS
+from ..protocol import cursors
 from ..protocol.revisions import MODERN
 from ..types import (
     CallToolResult,
@@ -43,6 +42,8 @@ if TYPE_CHECKING:
     from .context import Context
     from .session import ServerSession
 
+COUNTED = "from"
+"""What a cursor of these lists counts."""
 COMPLETION_VALUES = 100
 """How many suggestions one answer may hold (server/utilities/completion)."""
 
@@ -146,19 +147,11 @@ def _page(session: ServerSession, holder: dict[str, Entry], cursor: str | None) 
     start = 0 if cursor is None else _position(cursor, len(holder))
     end = start + session.server.page_size
     items = [entry.item for entry in list(holder.values())[start:end]]
-    return items, _cursor(end) if end < len(holder) else None
-
-
-def _cursor(position: int) -> str:
-    return base64.urlsafe_b64encode(f"from {position}".encode()).decode()
+    return items, cursors.cursor(COUNTED, end) if end < len(holder) else None
 
 
 def _position(cursor: str, length: int) -> int:
-    try:
-        word, _, number = base64.urlsafe_b64decode(cursor.encode()).decode().partition(" ")
-        position = int(number)
-    except (binascii.Error, ValueError):
-        word, position = "", -1
-    if word != "from" or not 0 <= position <= length:
+    position = cursors.position(cursor, COUNTED, length)
+    if position is None:
         raise ProtocolError(INVALID_PARAMS, f"Invalid cursor: {cursor[:80]!r}")
     return position

@@ -13,7 +13,7 @@ from ...jsonrpc import Notification
 from ..metadata import CLIENT_CAPABILITIES
 from ..resuming import Call
 from ..revision import Profile
-from ..tasks import Support, TaskState, TaskStatus, TaskWish, named, status_of, whole
+from ..tasks import Support, TaskState, TaskStatus, TaskWish, listing, state_of, status_of
 
 EXTENSION = "io.modelcontextprotocol/tasks"
 CHANGED = "notifications/tasks"
@@ -50,10 +50,7 @@ class ExtensionTasks:
         return {"resultType": "complete", **self._detailed(state)}
 
     def listed(self, state: TaskState) -> dict[str, Any]:
-        said: dict[str, Any] = {"taskId": state.id, "status": state.status.value}
-        if state.message is not None:
-            said["statusMessage"] = state.message
-        said |= {"createdAt": state.created, "lastUpdatedAt": state.updated, "ttlMs": state.keep}
+        said = listing(state, "ttlMs")
         if state.poll is not None:
             said["pollIntervalMs"] = state.poll
         return said
@@ -83,21 +80,14 @@ class ExtensionTasks:
     def read(self, raw: Any) -> TaskState | None:
         if not isinstance(raw, dict):
             return None
-        id, status, message = named(raw), status_of(raw), raw.get("statusMessage")
-        error, questions = raw.get("error"), raw.get("inputRequests")
-        if id is None or status is None:
-            return None
-        return TaskState(
-            id=id,
-            status=status,
-            message=message if isinstance(message, str) else None,
-            created=str(raw.get("createdAt") or ""),
-            updated=str(raw.get("lastUpdatedAt") or ""),
-            keep=whole(raw.get("ttlMs")),
-            poll=whole(raw.get("pollIntervalMs")),
+        error, asking = raw.get("error"), status_of(raw) is TaskStatus.INPUT_REQUIRED
+        return state_of(
+            raw,
+            "ttlMs",
+            "pollIntervalMs",
             result=raw.get("result"),
             error=error if isinstance(error, dict) else None,
-            questions=_questions(questions) if status is TaskStatus.INPUT_REQUIRED else {},
+            questions=_questions(raw.get("inputRequests")) if asking else {},
         )
 
     def get(self, id: str) -> Call:

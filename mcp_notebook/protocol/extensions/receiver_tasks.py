@@ -12,7 +12,7 @@ from typing import Any, Literal
 from ...jsonrpc import Notification
 from ..resuming import Call
 from ..revision import Profile
-from ..tasks import Support, TaskState, TaskStatus, TaskWish, named, status_of, whole
+from ..tasks import Support, TaskState, TaskStatus, TaskWish, listing, state_of, whole
 
 RELATED = "io.modelcontextprotocol/related-task"
 STATUS = "notifications/tasks/status"
@@ -55,10 +55,7 @@ class ReceiverTasks:
         return self.listed(state)
 
     def listed(self, state: TaskState) -> dict[str, Any]:
-        said: dict[str, Any] = {"taskId": state.id, "status": state.status.value}
-        if state.message is not None:
-            said["statusMessage"] = state.message
-        said |= {"createdAt": state.created, "lastUpdatedAt": state.updated, "ttl": state.keep}
+        said = listing(state, "ttl")
         if state.poll is not None and not state.status.terminal:
             said["pollInterval"] = state.poll
         return said
@@ -87,20 +84,7 @@ class ReceiverTasks:
         return self.read(raw.get("task")) if isinstance(raw, dict) else None
 
     def read(self, raw: Any) -> TaskState | None:
-        if not isinstance(raw, dict):
-            return None
-        id, status, message = named(raw), status_of(raw), raw.get("statusMessage")
-        if id is None or status is None:
-            return None
-        return TaskState(
-            id=id,
-            status=status,
-            message=message if isinstance(message, str) else None,
-            created=str(raw.get("createdAt") or ""),
-            updated=str(raw.get("lastUpdatedAt") or ""),
-            keep=whole(raw.get("ttl")),
-            poll=whole(raw.get("pollInterval")),
-        )
+        return state_of(raw, "ttl", "pollInterval")
 
     def get(self, id: str) -> Call:
         return "tasks/get", {"taskId": id}
