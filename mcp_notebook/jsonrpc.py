@@ -75,6 +75,21 @@ class ErrorResponse:
         return ProtocolError(self.code, self.message, self.data, received=True)
 
 
+def error_of(data: Mapping[str, Any], *, received: bool = False) -> ProtocolError:
+    """The exception for an error in the form that JSON-RPC gives it: `code`, `message`, `data`. A careless server may
+    leave out any of them. `received`: as of `ProtocolError`."""
+    code, message = data.get("code", INTERNAL_ERROR), str(data.get("message", "Nothing is said of why."))
+    return ProtocolError(code, message, data.get("data"), received=received)
+
+
+def data_of(error: ProtocolError | ErrorResponse) -> dict[str, Any]:
+    """An error in the form that JSON-RPC gives it: what `error_of` reads."""
+    data: dict[str, Any] = {"code": error.code, "message": error.message}
+    if error.data is not None:
+        data["data"] = error.data
+    return data
+
+
 Message: TypeAlias = Request | Notification | Response | ErrorResponse
 
 
@@ -208,10 +223,7 @@ def dump(message: Message) -> bytes:
                 body["params"] = message.params
         case ErrorResponse():
             body["id"] = message.id
-            error: dict[str, Any] = {"code": message.code, "message": message.message}
-            if message.data is not None:
-                error["data"] = message.data
-            body["error"] = error
+            body["error"] = data_of(message)
     return as_json(body)
 
 

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from ..errors import CallCancelled, ConnectionLost, MCPError, ProtocolError
-from ..jsonrpc import INTERNAL_ERROR, Request, RequestId, as_json
+from ..jsonrpc import INTERNAL_ERROR, Request, RequestId, as_json, data_of
 from ..limits import Limits
 from ..protocol.calls import CallEvent, CallLog, EventKind
 from ..protocol.resuming import mark
@@ -287,8 +287,7 @@ class Call:
         try:
             return from_json(as_json(self._outcome(handler))), None
         except ProtocolError as error:
-            data = {} if error.data is None else {"data": error.data}
-            return None, {"code": error.code, "message": error.message, **data}
+            return None, data_of(error)
         except MCPError as error:  # it is no JSON
             return None, {"code": INTERNAL_ERROR, "message": str(error)}
 

@@ -8,8 +8,8 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ConnectionLost, ProtocolError
-from ..jsonrpc import INTERNAL_ERROR, RequestId
+from ..errors import ConnectionLost
+from ..jsonrpc import INTERNAL_ERROR, RequestId, error_of
 from ..protocol.calls import CallEvent
 from ..protocol.tasks import TaskForm, TaskState, TaskStatus
 from ..transports.connection import Connection
@@ -263,8 +263,7 @@ def outcome_of(state: TaskState, form: TaskForm) -> dict[str, Any]:
         ProtocolError: that is an error.
     """
     if state.error is not None:
-        error = state.error
-        raise ProtocolError(error["code"], error["message"], error.get("data"))
+        raise error_of(state.error)
     return {**state.result, "_meta": form.related(state.result.get("_meta"), state.id)}
 
 

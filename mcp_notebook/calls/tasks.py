@@ -21,11 +21,11 @@ from ..limits import Limits
 from ..protocol import cursors
 from ..protocol.extensions import TASKS
 from ..protocol.tasks import ENDS, TaskForm, TaskState, TaskStatus, TaskWish, not_found
+from ..store.base import Record, Store
 from .rate import Rate
 from .task import Task
 
 if TYPE_CHECKING:
-    from ..store.base import Record, Store
     from ..transports.connection import Connection
 
 audit = logging.getLogger("mcp_notebook.audit")
@@ -190,8 +190,6 @@ class Tasks:
         return _remembered(record) if task is None else Found(task.form, task.state, task)
 
     def _record(self, task: Task) -> Record:
-        from ..store.base import Record
-
         state = task.state
         ended = state.status.terminal
         since = task.began if task.form.kept_from == "creation" else time.time() if ended else None

@@ -60,13 +60,11 @@ from ..types.problems import first_problem
 from .answering import Answering
 from .calls import CallHandle
 from .listeners import tell
+from .mapping import CallMap, as_rows
 from .results import Listing, PromptResult, ReadResult, ToolResult
 from .session import ClientSession
 from .targets import Destination
 from .ways import ways_to
-
-if TYPE_CHECKING:
-    from .mapping import CallMap
 
 if TYPE_CHECKING:  # these cost time to import, which many programs never need
     from ..protocol.json_schema import Validator
@@ -350,8 +348,6 @@ class Client:
             SchemaError: rows are plain values, and the tool does not say which argument they are.
             ValueError: fewer than one call at a time.
         """
-        from .mapping import CallMap, as_rows
-
         if concurrency < 1:
             raise ValueError("concurrency must be at least 1")
         found = as_rows(rows, (self.known_tools() or {}).get(name))

@@ -24,7 +24,7 @@ from ..errors import (
     ServerExited,
     UnsupportedFeature,
 )
-from ..jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND
+from ..jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, error_of
 from ..protocol.calls import Occurrence
 from ..protocol.extensions import TASKS
 from ..protocol.tasks import Support, TaskForm, TaskState, TaskStatus, TaskWish
@@ -317,8 +317,7 @@ class _Following:
             await asyncio.wait([self.answer], timeout=LAST_WORD)
             if self.answer.done():
                 return self._answered(self.answer)
-        error = state.error or {"message": state.message or "The task failed."}
-        raise ProtocolError(error.get("code", INTERNAL_ERROR), str(error.get("message")), error.get("data"))
+        raise error_of(state.error or {"message": state.message or "The task failed."}, received=True)
 
     async def _fetched(self, session: ClientSession) -> Any:
         if self.task.form.fetch(self.task.id or "") is None:

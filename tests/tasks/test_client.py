@@ -106,6 +106,7 @@ async def test_a_task_that_fails(form: str) -> None:  # TSK-7, TCR-3, TEX-3
             await handle
         if form != "requestor":  # which does not tell more
             assert (raised.value.code, raised.value.data) == (-32050, {"after": 3})
+        assert raised.value.received  # a handler that awaits the task has failed, and does not refuse its own request
         assert handle.status is CallState.FAILED
 
 

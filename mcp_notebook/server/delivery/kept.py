@@ -23,7 +23,7 @@ from ...store import Store
 from ...transports.connection import Connection
 from ...types import Result
 from .expiry import Expiry
-from .remembered import KIND, Remembered, recall, record
+from .remembered import KIND, Remembered, ended_record, recall, working_record
 
 audit = logging.getLogger("mcp_notebook.audit")
 
@@ -166,7 +166,7 @@ class KeptCalls:
         )
         call = self._keep(dialect, policy, principal, _digest(policy.token))
         if self.store is not None:
-            self.store.add(record(call.digest, principal, None, (dialect, policy)))
+            self.store.add(working_record(call.digest, principal, dialect, policy))
         return call
 
     def _keep(self, dialect: Dialect, policy: ResumePolicy, principal: str | None, digest: bytes) -> KeptCall:
@@ -176,8 +176,7 @@ class KeptCalls:
     def ended(self, call: KeptCall, handler: asyncio.Task[Any]) -> None:
         """It has its outcome, which outlives a restart where there is a store for that."""
         if self.store is not None:
-            like = (call.dialect, call.policy)
-            self.store.update(record(call.digest, call.principal, call.remembered(handler), like))
+            self.store.update(ended_record(call.digest, call.principal, call.remembered(handler)))
 
     def _has_room(self) -> bool:
         """Whether one more can be kept; the oldest whose outcome was sent gives way."""

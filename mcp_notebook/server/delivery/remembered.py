@@ -11,8 +11,7 @@ from typing import Any
 
 from pydantic_core import from_json, to_json
 
-from ...errors import ProtocolError
-from ...jsonrpc import INTERNAL_ERROR
+from ...jsonrpc import INTERNAL_ERROR, error_of
 from ...protocol.calls import EventKind
 from ...protocol.extensions import RESUMING
 from ...protocol.resuming import Dialect, ResumePolicy
@@ -26,7 +25,7 @@ RESTARTED = "The server was restarted while this request was at work."
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """A call as it was when the process ended.
+    """A call as it will be found by another process.
 
     Attributes:
         dialect: the draft that its client speaks.
@@ -47,40 +46,41 @@ class Remembered:
     def outcome(self) -> Any:
         """Its result. Raises ProtocolError."""
         if self.error is not None:
-            raise ProtocolError(self.error["code"], self.error["message"], self.error.get("data"))
+            raise error_of(self.error)
         return self.result
 
 
-def record(
-    digest: bytes, principal: str | None, remembered: Remembered | None, like: tuple[Dialect, ResumePolicy]
-) -> Record:
-    """What to remember of a call.
+def working_record(digest: bytes, principal: str | None, dialect: Dialect, policy: ResumePolicy) -> Record:
+    """What to remember of a call that begins: should the process end before it does, it has failed."""
+    interrupted = Remembered(dialect, policy, [], 0, None, {"code": INTERNAL_ERROR, "message": RESTARTED})
+    return _record(digest, principal, interrupted, "working", AT_WORK)
 
-    Args:
-        digest: of its token; the token itself is remembered nowhere.
-        principal: whose it is.
-        remembered: how it ended; None while it is at work.
-        like: its draft and policy.
-    """
-    dialect, policy = like
-    now = time.time()
+
+def ended_record(digest: bytes, principal: str | None, call: Remembered) -> Record:
+    """What to remember of a call that has its outcome."""
+    return _record(digest, principal, call, "ended", call.policy.max_wait or 0)
+
+
+def _record(digest: bytes, principal: str | None, call: Remembered, state: str, seconds: float) -> Record:
+    """A call under the digest of its token; the token itself is remembered nowhere."""
+    policy, now = call.policy, time.time()
     data = {
-        "dialect": dialect.capability,
+        "dialect": call.dialect.capability,
         "request": policy.request_id,
         "stream": policy.stream_id,
         "waits": [policy.min_wait, policy.max_wait],
-        "said": [] if remembered is None else remembered.said,
-        "last": 0 if remembered is None else remembered.last,
-        "result": None if remembered is None else remembered.result,
-        "error": {"code": INTERNAL_ERROR, "message": RESTARTED} if remembered is None else remembered.error,
+        "said": call.said,
+        "last": call.last,
+        "result": call.result,
+        "error": call.error,
     }
     return Record(
         owner=principal or "",
         kind=KIND,
         key=digest.hex(),
-        state="working" if remembered is None else "ended",
+        state=state,
         created=now,
-        expires=now + (AT_WORK if remembered is None else policy.max_wait or 0),
+        expires=now + seconds,
         data=to_json(data),
     )
 
