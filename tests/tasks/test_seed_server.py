@@ -12,31 +12,11 @@ import pytest
 from mcp_notebook import Limits, ProtocolError, Server
 
 from ..wires import Wire
-from .seed_examples import (
-    CREATE,
-    CREATED,
-    DELETE,
-    DELETED,
-    DUPLICATE,
-    FAILED,
-    GET,
-    GOT,
-    ID,
-    INCOMPLETE,
-    LIST,
-    LISTED,
-    NOT_FOUND,
-    RESULT,
-    RESULTED,
-    SECOND,
-    WEATHER,
-    said,
-    unmarked,
-    with_id,
-)
+from . import seed_examples as seed
+from .seed_examples import said, unmarked, with_id
 
 pytestmark = pytest.mark.anyio
-CALL = CREATE.replace(b'"some_method","params":{', b'"tools/call","params":{"name":"get_weather","arguments":{},')
+CALL = seed.CREATE.replace(b'"some_method","params":{', b'"tools/call","params":{"name":"get_weather","arguments":{},')
 """The seed's request, of a method that there is."""
 
 
@@ -54,7 +34,7 @@ class Weather(Server):
             await self.clouds.wait()
             if self.error is not None:
                 raise self.error
-            return WEATHER
+            return seed.WEATHER
 
 
 @contextlib.asynccontextmanager
@@ -86,7 +66,7 @@ async def answer(wire: Wire, request: bytes) -> bytes:
 async def until(wire: Wire, status: str) -> None:
     """Ask until the task has a status."""
     for id in range(1000, 3000):
-        if said(await answer(wire, with_id(GET, id)))["result"]["status"] == status:
+        if said(await answer(wire, with_id(seed.GET, id)))["result"]["status"] == status:
             return
         await asyncio.sleep(0.001)
     raise AssertionError(f"it is never {status}")
@@ -94,14 +74,14 @@ async def until(wire: Wire, status: str) -> None:
 
 async def test_a_method_that_there_is_not_is_refused_as_without_a_task() -> None:  # TSK-1
     async with wired(Weather()) as wire:
-        assert said(await answer(wire, CREATE))["error"]["code"] == -32601
+        assert said(await answer(wire, seed.CREATE))["error"]["code"] == -32601
 
 
 async def test_a_task_is_announced_and_shown() -> None:  # TSK-1, TSK-2, TSK-3, TSK-4
     async with wired(Weather(task_rate=0.2)) as wire:  # one task to be asked about once in five seconds
-        wire.says(CALL, GET)
-        assert await wire.bytes() == CREATED
-        assert said(await wire.bytes()) == said(GOT)
+        wire.says(CALL, seed.GET)
+        assert await wire.bytes() == seed.CREATED
+        assert said(await wire.bytes()) == said(seed.GOT)
 
 
 async def test_a_result() -> None:  # TSK-2, TSK-3
@@ -110,9 +90,9 @@ async def test_a_result() -> None:  # TSK-2, TSK-3
     async with wired(server) as wire:
         wire.says(CALL)
         await until(wire, "completed")
-        fetched = [await answer(wire, RESULT) for _ in range(3)]
+        fetched = [await answer(wire, seed.RESULT) for _ in range(3)]
         assert fetched == [fetched[0]] * 3
-        example = said(RESULTED)
+        example = said(seed.RESULTED)
         del example["result"]["isError"]  # which is its default, and left out
         assert said(fetched[0]) == example
         server_answer = b'{"jsonrpc":"2.0","id":1,"result":' + fetched[0].partition(b'"result":')[2]
@@ -122,22 +102,22 @@ async def test_a_result() -> None:  # TSK-2, TSK-3
 async def test_a_list_of_two() -> None:  # TSK-3
     server = Weather()
     async with wired(server) as wire:
-        await answer(wire, GET)
+        await answer(wire, seed.GET)
         wire.says(CALL)
         await until(wire, "working")
         server.clouds.set()
-        second = with_id(CALL, 2).replace(ID.encode(), SECOND.encode())
+        second = with_id(CALL, 2).replace(seed.ID.encode(), seed.SECOND.encode())
         await answer(wire, second)
-        listed = said(await answer(wire, LIST.replace(b'"cursor":"optional-cursor-value"', b"")))["result"]
-        assert [task["taskId"] for task in listed["tasks"]] == [ID, SECOND]
-        for ours, example in zip(listed["tasks"], said(LISTED)["result"]["tasks"], strict=True):
+        listed = said(await answer(wire, seed.LIST.replace(b'"cursor":"optional-cursor-value"', b"")))["result"]
+        assert [task["taskId"] for task in listed["tasks"]] == [seed.ID, seed.SECOND]
+        for ours, example in zip(listed["tasks"], said(seed.LISTED)["result"]["tasks"], strict=True):
             assert ours.keys() <= example.keys()
             assert ours["keepAlive"] == 30_000
 
 
 async def test_a_cursor_of_somebody_elses() -> None:  # TSK-7
     async with wired(Weather()) as wire:
-        error = said(await answer(wire, LIST))["error"]
+        error = said(await answer(wire, seed.LIST))["error"]
         assert error["code"] == -32602
         assert "optional-cursor-value" in error["message"]
 
@@ -148,27 +128,27 @@ async def test_deleting() -> None:  # TSK-3
     async with wired(server) as wire:
         wire.says(CALL)
         await until(wire, "completed")
-        assert await answer(wire, DELETE) == DELETED
-        assert await answer(wire, with_id(GET, 70)) == NOT_FOUND
+        assert await answer(wire, seed.DELETE) == seed.DELETED
+        assert await answer(wire, with_id(seed.GET, 70)) == seed.NOT_FOUND
 
 
 async def test_a_task_that_there_is_not() -> None:  # TSK-7
     async with wired(Weather()) as wire:
-        assert await answer(wire, with_id(GET, 70)) == NOT_FOUND
-        assert await answer(wire, with_id(RESULT, 70)) == NOT_FOUND
+        assert await answer(wire, with_id(seed.GET, 70)) == seed.NOT_FOUND
+        assert await answer(wire, with_id(seed.RESULT, 70)) == seed.NOT_FOUND
 
 
 async def test_a_result_that_there_is_not_yet() -> None:  # TSK-7
     async with wired(Weather()) as wire:
         wire.says(CALL)
         await until(wire, "working")
-        assert await answer(wire, with_id(RESULT, 72)) == INCOMPLETE
+        assert await answer(wire, with_id(seed.RESULT, 72)) == seed.INCOMPLETE
 
 
 async def test_an_id_that_is_taken() -> None:  # TSK-7, TSK-11
     async with wired(Weather()) as wire:
         wire.says(CALL)
-        assert await answer(wire, with_id(CALL, 73)) == DUPLICATE
+        assert await answer(wire, with_id(CALL, 73)) == seed.DUPLICATE
 
 
 async def test_a_task_that_failed() -> None:  # TSK-3, TSK-7
@@ -178,6 +158,6 @@ async def test_a_task_that_failed() -> None:  # TSK-3, TSK-7
     async with wired(server) as wire:
         wire.says(CALL)
         await until(wire, "failed")
-        answered = unmarked(await answer(wire, with_id(GET, 4)))
+        answered = unmarked(await answer(wire, with_id(seed.GET, 4)))
         del answered["result"]["_meta"]  # TSK-2 wants it; the example leaves it out
-        assert answered == said(FAILED)
+        assert answered == said(seed.FAILED)
