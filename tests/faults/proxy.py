@@ -10,6 +10,7 @@ import struct
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, Self, TypeAlias
+from urllib.parse import urlsplit
 
 from .record import Record
 
@@ -117,6 +118,13 @@ class FaultyProxy:
         self._plan = plan
         self._listening: asyncio.Server | None = None
         self._open: set[_Connection] = set()
+
+    @classmethod
+    def before(cls, url: str, plan: Plan = lambda number: NO_FAULTS) -> Self:
+        """A proxy before the server at a URL."""
+        port = urlsplit(url).port
+        assert port is not None, url
+        return cls(port, plan)
 
     async def __aenter__(self) -> Self:
         await self.accept()

@@ -74,10 +74,6 @@ class Steps(Server):
             self.said.append(step)
 
 
-def port_of(url: str) -> int:
-    return int(url.split(":")[2].split("/")[0])
-
-
 async def cut_and_let_go_on(proxy: FaultyProxy, server: Steps, *, reset: bool) -> None:
     """Cut everything, and have the next steps said while nobody hears them."""
     await proxy.refuse()
@@ -122,7 +118,7 @@ class Python:
 
 async def test_the_python_client_is_cut_and_then_let_go_and_hears_everything_once() -> None:
     server = Steps()
-    async with listening(server) as url, FaultyProxy(port_of(url)) as proxy:
+    async with listening(server) as url, FaultyProxy.before(url) as proxy:
         theirs = Python(proxy.url())
         async with theirs.client:
             calling = asyncio.create_task(theirs.call("wait_and_close"))
@@ -136,7 +132,7 @@ async def test_the_python_client_is_cut_and_then_let_go_and_hears_everything_onc
 
 async def test_the_python_client_is_cut_twice_and_hears_everything() -> None:
     server = Steps()
-    async with listening(server) as url, FaultyProxy(port_of(url)) as proxy:
+    async with listening(server) as url, FaultyProxy.before(url) as proxy:
         theirs = Python(proxy.url())
         theirs.on_asked = lambda: theirs.asked == 1 and proxy.cut()
         async with theirs.client:
@@ -177,7 +173,7 @@ async def test_the_typescript_client_is_cut_twice_and_hears_everything_once(rese
     server = Steps()
     async with (
         listening(server) as url,
-        FaultyProxy(port_of(url)) as proxy,
+        FaultyProxy.before(url) as proxy,
         running_script("ts_resuming_client.mjs", proxy.url(), "wait") as theirs,
     ):
         await until(lambda: len(told(theirs, "line")) == 3, bound=30)

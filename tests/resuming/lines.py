@@ -45,6 +45,10 @@ class Line:
         """Drop the connection: a client to go on with."""
         raise NotImplementedError
 
+    async def beside(self) -> Self:
+        """A second client, while this one stays."""
+        raise NotImplementedError
+
     async def ask(self, id: Any, method: str, **params: Any) -> dict[str, Any]:
         """Ask, and give the next message."""
         await self.say(request(id, method, **params))
@@ -100,6 +104,9 @@ class MemoryLine(Line, NoFaults):
     async def again(self) -> Self:
         await self._channel.close()
         await asyncio.wait([self._serving], timeout=BOUND)
+        return await self.beside()
+
+    async def beside(self) -> Self:
         return await self.open(*self._how)
 
 
@@ -145,6 +152,9 @@ class HttpLine(Line):
             self.asking.go()
             await asyncio.wait([self.asking.task], timeout=BOUND)
         return self
+
+    async def beside(self) -> Self:
+        return type(self)(self.app, self.session, self.capabilities)
 
 
 class NewHttpLine(HttpLine):

@@ -7,71 +7,21 @@ import logging
 import time
 from typing import Any
 
-import httpx2
 import pytest
 
-from mcp_notebook import Context, Limits, Server, connect
+from mcp_notebook import Context, Server, connect
 from mcp_notebook.errors import RequestTimeout
-from mcp_notebook.protocol.calls import CallState
 from mcp_notebook.protocol.resuming import MESSAGE
 
-from ..faults import FaultyProxy
 from ..scripted import until
 from ..transports.http.asgi import Session
 from ..transports.http.loopback import listening
+from .keeping import Keeping, behind_a_proxy, call, heard_in_a_new_session, number, said
 from .lines import LINES, HttpLine, Line, MemoryLine, NewHttpLine
 
 pytestmark = pytest.mark.anyio
 CAN = {"resumableRequests": {}, "elicitation": {}}
 each_line = pytest.mark.parametrize("line", LINES)
-
-
-class Keeping(Server):
-    """A server with a resumable tool that the test lets go on."""
-
-    def __init__(self, **terms: Any) -> None:
-        super().__init__("keeping", limits=Limits(kept=30))
-        self.free = asyncio.Event()
-        self.runs = 0
-        self.ended: list[str] = []
-
-        @self.tool(resumable=True, **terms)
-        async def work(ctx: Context, ask: bool = False, fail: bool = False) -> str:
-            self.runs += 1
-            try:
-                await ctx.info("one")
-                await ctx.info("two")
-                if ask:
-                    answer = await ctx.elicit("Name?", str)
-                    await ctx.info(f"hello {answer.data}")
-                await self.free.wait()
-                await ctx.info("three")
-            except asyncio.CancelledError:
-                self.ended.append("cancelled")
-                raise
-            if fail:
-                raise RuntimeError("secret")
-            self.ended.append("done")
-            return f"run {self.runs}"
-
-        @self.tool
-        async def plain() -> str:
-            return "plain"
-
-
-def call(id: Any = 7, **arguments: Any) -> dict[str, Any]:
-    params = {"name": "work", "arguments": arguments}
-    return {"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}
-
-
-def said(messages: list[dict[str, Any]]) -> list[Any]:
-    """Messages in a word each."""
-    words = []
-    for message in messages:
-        params, result = message.get("params") or {}, message.get("result") or {}
-        content = result.get("content")
-        words.append(content[0]["text"] if content else params.get("data") or message.get("method") or message)
-    return words
 
 
 async def begun(kind: type[Line], server: Server, id: Any = 7, **arguments: Any) -> tuple[Line, str]:
@@ -89,10 +39,6 @@ def resume(token: str, id: Any = 7, after: int | None = None) -> dict[str, Any]:
     if after is not None:
         params["_meta"] = {MESSAGE: {"requestId": id, "number": after}}
     return {"jsonrpc": "2.0", "id": id, "method": "requests/resume", "params": params}
-
-
-def number(message: dict[str, Any]) -> int:
-    return message["params"]["_meta"][MESSAGE]["number"]
 
 
 @each_line
@@ -316,10 +262,7 @@ async def test_a_newer_resume_takes_over_and_the_older_one_ends_without_a_word(l
     older, token = await begun(line, server)
     await older.next()
     await older.next()
-    if isinstance(older, HttpLine):
-        newer = type(older)(older.app, older.session, CAN)
-    else:
-        newer = await line.open(server, CAN)
+    newer = await older.beside()
     await newer.say(resume(token, after=2))
     assert await older.ended()
     server.free.set()
@@ -346,11 +289,7 @@ async def test_the_token_stands_in_no_log_and_no_repr(caplog: pytest.LogCaptureF
 @pytest.mark.parametrize("wait", [0, 1])
 async def test_our_client_waits_at_least_as_long_as_the_policy_says(wait: int) -> None:  # RR-8
     server = Keeping(min_wait=wait)
-    async with (
-        listening(server) as url,
-        FaultyProxy(_port(url)) as proxy,
-        connect(proxy.url(), revision="2025-11-25") as client,
-    ):
+    async with behind_a_proxy(server) as (client, proxy, _):
         handle = client.begin_call("work")
         await until(lambda: handle.policy is not None and handle.last_number == 2)
         server.free.set()
@@ -361,28 +300,13 @@ async def test_our_client_waits_at_least_as_long_as_the_policy_says(wait: int) -
     assert server.runs == 1
 
 
-def _port(url: str) -> int:
-    return int(url.split(":")[2].split("/")[0])
-
-
 async def test_our_client_goes_on_in_a_new_session_where_the_old_one_is_forgotten() -> None:  # RR-3, RR-5, RR-10
     server = Keeping()
-    async with (
-        listening(server) as url,
-        FaultyProxy(_port(url)) as proxy,
-        connect(proxy.url(), revision="2025-11-25") as client,
-    ):
+    async with behind_a_proxy(server) as (client, _, url):
         handle = client.begin_call("work")
         await until(lambda: handle.last_number == 2)
-        session: Any = client.session.connection.channel
-        headers = {"mcp-session-id": session._session}
-        async with httpx2.AsyncClient() as somebody:
-            assert (await somebody.delete(url, headers=headers)).status_code == 200
-        await until(lambda: handle.status in (CallState.DROPPED, CallState.RESUMING))
-        server.free.set()
-        lines = [event.data.data async for event in handle.events() if event.kind == "log"]
+        assert await heard_in_a_new_session(server, client, handle, url) == ["one", "two", "three"]
         assert (await handle).text == "run 1"
-    assert lines == ["one", "two", "three"]
     assert server.runs == 1
 
 

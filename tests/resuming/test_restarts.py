@@ -14,8 +14,9 @@ from mcp_notebook.server.delivery.remembered import RESTARTED
 from mcp_notebook.store import open_store
 
 from ..scripted import until
+from .keeping import call, said
 from .lines import HttpLine, Line, MemoryLine
-from .test_requests import CAN, call, resume, said
+from .test_requests import CAN, resume
 
 pytestmark = pytest.mark.anyio
 each_line = pytest.mark.parametrize("line", [MemoryLine, HttpLine])

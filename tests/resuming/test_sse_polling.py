@@ -556,20 +556,22 @@ async def test_a_call_whose_connection_is_cut_again_and_again_is_run_once_and_he
             await asyncio.sleep(0.04)
         return "counted"
 
-    async with listening(server) as url:
-        port = int(url.split(":")[2].split("/")[0])
-        async with FaultyProxy(port) as proxy, connect(proxy.url(), revision="2025-11-25") as client:
-            handle = client.begin_call("count")
+    async with (
+        listening(server) as url,
+        FaultyProxy.before(url) as proxy,
+        connect(proxy.url(), revision="2025-11-25") as client,
+    ):
+        handle = client.begin_call("count")
 
-            async def cut() -> None:
-                for number in (5, 10, 15):
-                    await until(lambda: handle.progress is not None and handle.progress.progress >= number)  # noqa: B023
-                    proxy.cut(reset=True)
+        async def cut() -> None:
+            for number in (5, 10, 15):
+                await until(lambda: handle.progress is not None and handle.progress.progress >= number)  # noqa: B023
+                proxy.cut(reset=True)
 
-            cutting = asyncio.create_task(cut())
-            lines = [event.data.data async for event in handle.events() if event.kind == "log"]
-            await cutting
-            assert (await handle).text == "counted"
+        cutting = asyncio.create_task(cut())
+        lines = [event.data.data async for event in handle.events() if event.kind == "log"]
+        await cutting
+        assert (await handle).text == "counted"
     assert lines == [f"line {number}" for number in range(1, 31)]
     assert runs == 1
 

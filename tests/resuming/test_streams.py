@@ -7,19 +7,15 @@ import logging
 import time
 from typing import Any
 
-import httpx2
 import pytest
 
 from mcp_notebook import Context, Limits, Server, connect
-from mcp_notebook.protocol.calls import CallState
 from mcp_notebook.protocol.extensions import resumable_requests, resumable_streams
 from mcp_notebook.protocol.resuming import MESSAGE
 
-from ..faults import FaultyProxy
 from ..scripted import until
-from ..transports.http.loopback import listening
+from .keeping import Keeping, behind_a_proxy, call, heard_in_a_new_session, number, said
 from .lines import LINES, HttpLine, Line, MemoryLine
-from .test_requests import Keeping, call, number, said
 
 pytestmark = pytest.mark.anyio
 CAN = {"streams": {}, "elicitation": {}}
@@ -259,7 +255,7 @@ async def test_the_newest_resume_takes_over(line: type[Line]) -> None:  # ST-2
     older, stream = await begun(line, server)
     await older.next()
     await older.next()
-    newer = type(older)(older.app, older.session, CAN) if isinstance(older, HttpLine) else await line.open(server, CAN)
+    newer = await older.beside()
     await newer.say(resume(stream, 8, after=2))
     assert await older.ended()
     server.free.set()
@@ -275,23 +271,13 @@ def streams_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def test_our_client_goes_on_with_a_stream(streams_alone: None) -> None:  # ST-2, ST-7
     server = Keeping()
-    async with (
-        listening(server) as url,
-        FaultyProxy(_port(url)) as proxy,
-        connect(proxy.url(), revision="2025-11-25") as client,
-    ):
+    async with behind_a_proxy(server) as (client, _, url):
         handle = client.begin_call("work")
         await until(lambda: handle.last_number == 2)
         assert handle.dialect is resumable_streams.DIALECT
-        session: Any = client.session.connection.channel
-        async with httpx2.AsyncClient() as somebody:
-            await somebody.delete(url, headers={"mcp-session-id": session._session})
-        await until(lambda: handle.status in (CallState.DROPPED, CallState.RESUMING))
-        server.free.set()
-        lines = [event.data.data async for event in handle.events() if event.kind == "log"]
+        assert await heard_in_a_new_session(server, client, handle, url) == ["one", "two", "three"]
         assert (await handle).text == "run 1"
         assert (await client.call_tool("plain")).text == "plain"
-    assert lines == ["one", "two", "three"]
     assert server.runs == 1
 
 
@@ -306,7 +292,3 @@ async def test_its_token_stands_in_no_log(streams_alone: None, caplog: pytest.Lo
         server.free.set()
         await handle
         assert handle.policy.token not in caplog.text
-
-
-def _port(url: str) -> int:
-    return int(url.split(":")[2].split("/")[0])

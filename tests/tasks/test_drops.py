@@ -58,7 +58,7 @@ async def scene(revision: str) -> AsyncIterator[Scene]:
 
     async with (
         listening(server) as url,
-        FaultyProxy(int(url.split(":")[2].split("/")[0])) as proxy,
+        FaultyProxy.before(url) as proxy,
         connect(proxy.url(), revision=revision, elicitation=answer) as client,
     ):
         yield Scene(client, server, proxy, url, asked, thinking)

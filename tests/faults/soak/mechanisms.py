@@ -83,7 +83,7 @@ async def over_relay(share: Share) -> AsyncIterator[list[Any]]:
 async def _cut(share: Share, url: str) -> AsyncIterator[str]:
     """A URL behind which most connections are cut."""
     plan = partial(_any_byte, share.seed)
-    async with FaultyProxy(int(url.split(":")[2].split("/")[0]), plan) as proxy:
+    async with FaultyProxy.before(url, plan) as proxy:
         share.record = proxy.record
         yield proxy.url()
 
