@@ -8,38 +8,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from ..cases import (
-    ERAS,
-    LINE,
-    MODERN_REVISION,
-    TRANSPORTS,
-    Era,
-    Session,
-    Target,
-    Transport,
-    Way,
-    picture_data,
-    run_uvicorn,
-)
+from ..cases import LINE, MODERN_REVISION, Era, Session, Target, Transport, picture_data, run_uvicorn
+from .sdk import Sdk, SdkSession, echo, echo_in_thread, nothing
 
 
-class _Session:
-    def __init__(self, client: Any) -> None:
-        self._client = client
-
-    async def call(self, tool: str, arguments: dict[str, Any]) -> str:
-        block = (await self._client.call_tool(tool, arguments)).content[0]
-        return block.text if block.type == "text" else block.data
-
-    async def list_tools(self) -> int:
-        return len(await self._client.list_tools())
-
-
-class FastMCP:
+class FastMCP(Sdk):
     package = "fastmcp"
-    eras: tuple[Era | None, ...] = ERAS
-    transports: tuple[Transport, ...] = TRANSPORTS
-    ways: tuple[Way, ...] = ("stream",)
     imports = "from fastmcp import Client"
 
     def server(self, tools: int) -> Any:
@@ -50,15 +24,8 @@ class FastMCP:
 
         server: Any = FastMCP("bench")
 
-        @server.tool
-        async def echo(text: str) -> str:
-            """Echo the text."""
-            return text
-
-        @server.tool
-        def echo_in_thread(text: str) -> str:
-            """Echo the text."""
-            return text
+        server.tool(echo)
+        server.tool(echo_in_thread)
 
         @server.tool(name="text", output_schema=None)
         async def make_text(size: int) -> TextContent:  # pyright: ignore[reportInvalidTypeForm]
@@ -78,10 +45,6 @@ class FastMCP:
             for number in range(lines):
                 await ctx.info(f"{number}{LINE}")
             await never.wait()
-
-        async def nothing(a: int, b: str = "x", c: bool = False) -> str:
-            """A tool that does nothing in particular."""
-            return b
 
         for number in range(tools):
             server.tool(nothing, name=f"tool_{number:05d}")
@@ -107,4 +70,4 @@ class FastMCP:
         if transport == "stdio":
             where = StdioTransport(target[0], target[1:], env=dict(os.environ), keep_alive=False)
         async with Client(where, mode=MODERN_REVISION if era == "modern" else "legacy") as client:
-            yield _Session(client)
+            yield SdkSession(client)

@@ -8,29 +8,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from ..cases import (
-    ERAS,
-    LINE,
-    MODERN_REVISION,
-    TRANSPORTS,
-    Era,
-    Session,
-    Target,
-    Transport,
-    Way,
-    picture_data,
-    run_uvicorn,
-)
+from ..cases import LINE, MODERN_REVISION, Era, Session, Target, Transport, picture_data, run_uvicorn
+from .sdk import Sdk, SdkSession, echo, echo_in_thread, nothing
 
 
-class _Session:
-    def __init__(self, client: Any) -> None:
-        self._client = client
-
-    async def call(self, tool: str, arguments: dict[str, Any]) -> str:
-        block = (await self._client.call_tool(tool, arguments)).content[0]
-        return block.text if block.type == "text" else block.data
-
+class _Session(SdkSession):
     async def list_tools(self) -> int:
         number, cursor = 0, None
         while True:
@@ -41,11 +23,8 @@ class _Session:
                 return number
 
 
-class OfficialSDK:
+class OfficialSDK(Sdk):
     package = "mcp"
-    eras: tuple[Era | None, ...] = ERAS
-    transports: tuple[Transport, ...] = TRANSPORTS
-    ways: tuple[Way, ...] = ("stream",)
     imports = "from mcp import Client"
 
     def server(self, tools: int) -> Any:
@@ -57,15 +36,8 @@ class OfficialSDK:
 
         server = MCPServer("bench", log_level="WARNING")
 
-        @server.tool()
-        async def echo(text: str) -> str:
-            """Echo the text."""
-            return text
-
-        @server.tool()
-        def echo_in_thread(text: str) -> str:
-            """Echo the text."""
-            return text
+        server.tool()(echo)
+        server.tool()(echo_in_thread)
 
         @server.tool(name="text", structured_output=False)
         async def make_text(size: int) -> TextContent:  # pyright: ignore[reportInvalidTypeForm]
@@ -85,10 +57,6 @@ class OfficialSDK:
             for number in range(lines):
                 await ctx.info(f"{number}{LINE}")
             await never.wait()
-
-        async def nothing(a: int, b: str = "x", c: bool = False) -> str:
-            """A tool that does nothing in particular."""
-            return b
 
         for number in range(tools):
             server.add_tool(nothing, name=f"tool_{number:05d}")

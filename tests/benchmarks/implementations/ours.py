@@ -7,37 +7,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from ..cases import (
-    ERAS,
-    HANDSHAKE_REVISION,
-    LINE,
-    MODERN_REVISION,
-    TRANSPORTS,
-    Era,
-    Session,
-    Target,
-    Transport,
-    Way,
-    picture_data,
-)
+from ..cases import HANDSHAKE_REVISION, LINE, MODERN_REVISION, Era, Session, Target, Transport, Way, picture_data
+from .sdk import Sdk, SdkSession, echo, echo_in_thread, nothing
 
 
-class _Session:
-    def __init__(self, client: Any) -> None:
-        self._client = client
-
-    async def call(self, tool: str, arguments: dict[str, Any]) -> str:
-        block = (await self._client.call_tool(tool, arguments)).content[0]
-        return block.text if block.type == "text" else block.data
-
-    async def list_tools(self) -> int:
-        return len(await self._client.list_tools())
-
-
-class Ours:
+class Ours(Sdk):
     package = "mcp_notebook"
-    eras: tuple[Era | None, ...] = ERAS
-    transports: tuple[Transport, ...] = TRANSPORTS
     ways: tuple[Way, ...] = ("stream", "request")
     imports = "from mcp_notebook import connect"
 
@@ -49,15 +24,8 @@ class Ours:
 
         server = Server("bench")
 
-        @server.tool
-        async def echo(text: str) -> str:
-            """Echo the text."""
-            return text
-
-        @server.tool
-        def echo_in_thread(text: str) -> str:
-            """Echo the text."""
-            return text
+        server.tool(echo)
+        server.tool(echo_in_thread)
 
         @server.tool(name="text")
         async def make_text(size: int) -> TextContent:
@@ -78,10 +46,6 @@ class Ours:
                 await ctx.info(f"{number}{LINE}")
             await never.wait()
 
-        async def nothing(a: int, b: str = "x", c: bool = False) -> str:
-            """A tool that does nothing in particular."""
-            return b
-
         for number in range(tools):
             server.tool(name=f"tool_{number:05d}")(nothing)
         return server
@@ -98,4 +62,4 @@ class Ours:
 
         revision = MODERN_REVISION if era == "modern" else HANDSHAKE_REVISION
         async with connect(target, revision=revision) as client:
-            yield _Session(client)
+            yield SdkSession(client)
