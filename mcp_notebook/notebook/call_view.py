@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Literal
+from collections import deque
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal
 
 from ..client import CallHandle, ToolResult
 from ..errors import MCPError
@@ -13,6 +15,7 @@ from ..render import parts_of
 from ..render.letters import excerpt
 from ..render.parts import Bar, Card, Fold, Part, Text
 from ..types import LogMessage, Progress
+from .shown_arguments import folded
 
 LINES = 5
 """How many of the latest log lines are seen while a call works."""
@@ -36,13 +39,17 @@ class CallView:
 
     Args:
         handle: the call.
-        typed: its arguments as the person wrote them. Their values are not shown: there may be secrets among them.
+        typed: its arguments as the person wrote them, for the first line.
+        arguments: the same to be unfolded, where the first line does not hold them all; None for the call's own.
     """
 
-    def __init__(self, handle: CallHandle, typed: str) -> None:
+    def __init__(self, handle: CallHandle, typed: str = "", arguments: Mapping[str, Any] | None = None) -> None:
         self._handle = handle
         self._about = f"on {handle.server}" + (f" · {excerpt(typed, _NAMED)}" if typed else "")
+        own = handle.arguments if handle.arguments_known else {}
+        self._arguments = [] if 0 < len(typed) <= _NAMED else folded(own if arguments is None else arguments)
         self._lines: list[str] = []
+        self._when: deque[str] = deque(maxlen=LINES)
         self._dropped = 0
         self._heard = self._told = 0
 
@@ -52,6 +59,7 @@ class CallView:
             self._heard = event.number
             if isinstance(event.data, LogMessage):
                 self._lines.append(log_line(event.data))
+                self._when.append(f"{datetime.now():%H:%M:%S}")
             elif isinstance(event.data, int):
                 self._dropped += event.data
 
@@ -65,11 +73,14 @@ class CallView:
         parts: list[Part] = []
         if self._handle.progress is not None:
             parts.append(progress_part(self._handle.progress, self._handle.elapsed))
+        if earlier := max(0, len(self._lines) + self._dropped - LINES):
+            parts.append(Text(f"{earlier:,} earlier line{'s' if earlier > 1 else ''}", "note"))
         if self._lines:
-            parts.append(Text("\n".join(self._lines[-LINES:])))
+            latest = zip(self._when, self._lines[-LINES:], strict=True)
+            parts.append(Text("\n".join(f"{when}  {line}" for when, line in latest)))
         if explained := explanation(self._handle):
             parts.append(Text(explained, "note"))
-        return [self._card(self._handle.status, parts, clock(self._handle.elapsed))]
+        return [self._card(self._handle.status, [*parts, *self._arguments], clock(self._handle.elapsed))]
 
     def ended(self, outcome: ToolResult | MCPError | None, note: str = "", *, brief: bool = False) -> list[Part]:
         """What came of it.
@@ -88,6 +99,8 @@ class CallView:
         if self._lines:
             count = len(self._lines) + self._dropped
             parts.append(Fold(f"log ({count} line{'s' if count > 1 else ''})", [Text("\n".join(self._lines))]))
+        if not brief:
+            parts += self._arguments
         seconds = self._handle.elapsed
         return [self._card(self._handle.status, parts, f"{seconds:.1f} s" if seconds >= 1 else "", title)]
 

@@ -9,6 +9,7 @@ from contextlib import suppress
 from ..client import CallHandle, ToolResult
 from .brief import brief
 from .call_view import CallView
+from .host import asking_in
 from .live import Live
 from .runtime import Runtime
 
@@ -43,7 +44,7 @@ def wait_for(
     outcome: ToolResult | None = None
     note = ""
     try:
-        with live.showing(view.working, view.drawn):
+        with live.showing(view.working, view.drawn), asking_in(runtime, live.place, handle):
             outcome = result = handle.result()
         note = keep(result)
     except KeyboardInterrupt as interrupt:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from ..client import CallHandle
@@ -45,7 +46,7 @@ class NotebookHost:
 
     Attributes:
         consents: what is remembered between kernels.
-        places: where the questions of calls are asked that no cell waits for, by the calls' ids.
+        places: where the questions of calls are asked that have a card, by the calls' ids.
     """
 
     def __init__(self, runtime: Runtime, shell: Any, limits: Limits = DEFAULT_LIMITS) -> None:
@@ -146,19 +147,6 @@ class NotebookHost:
             await self.tell(f"● {about}\n  There was no answer within {self._limits.question:g} s: cancelled.")
             return ElicitResult(action="cancel")
 
-    def asking_in(self, place: Place | None, call: CallHandle, work: Awaitable[T]) -> Coroutine[Any, Any, T]:
-        """Have a call's questions asked in a place, from now on until some work has ended: this is to be awaited."""
-        if place is not None:
-            self.places[call.id] = place
-
-        async def follow() -> T:
-            try:
-                return await work
-            finally:
-                self.places.pop(call.id, None)
-
-        return follow()
-
     async def tell(self, text: str) -> None:
         """Show a line in the cell that waits, or else below the next one that ends."""
         try:
@@ -210,7 +198,7 @@ class NotebookHost:
                 try:
                     return await ask(prompter)
                 except NobodyWaiting:
-                    continue  # the cell ended just now: there may be another
+                    await asyncio.sleep(TICK)  # the cell ended just now: there may be another
 
     async def _prompter(self, about: str) -> Prompter:
         """What can ask: in the call's own card, where it has one; else in the cell that waits, as soon as one does."""
@@ -265,3 +253,18 @@ class NotebookHost:
 def _in_short(command: Command) -> str:
     """A command, without what we put before it ourselves to keep its server running."""
     return f"{behind(command)} (kept running)" if is_ours(command) else str(command)
+
+
+@contextmanager
+def asking_in(runtime: Runtime, place: Place | None, call: CallHandle) -> Iterator[None]:
+    """Have a call's questions asked in a place for a while, if there is one."""
+    host = runtime.host
+    if place is None or not isinstance(host, NotebookHost):
+        yield
+        return
+    host.places[call.id] = place
+    try:
+        yield
+    finally:
+        if host.places.get(call.id) is place:  # and not in a card that was shown later
+            del host.places[call.id]

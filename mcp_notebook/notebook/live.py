@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
@@ -108,10 +108,10 @@ class Afterwards:
         show(parts)
 
 
-def _with_buttons(actions: Actions) -> LiveCard:
+def _with_buttons(actions: Actions, begin: Callable[[], Awaitable[None]]) -> LiveCard:
     from .widgets.live_card import LiveCard  # loading ipywidgets takes longer than all the rest, and may not be needed
 
-    return LiveCard(actions)
+    return LiveCard(actions, begin)
 
 
 class Live:
@@ -125,7 +125,7 @@ class Live:
     Attributes:
         in_place: whether an output can be changed in place.
         drawn: whether anything was shown so far.
-        place: where the work's questions can be asked, once it is drawn.
+        place: where the work's questions can be asked, if there is such a place.
     """
 
     def __init__(self, runtime: Runtime, *, background: bool = False, actions: Actions | None = None) -> None:
@@ -134,8 +134,9 @@ class Live:
         kind = frontend.kind
         self.in_place = kind == "lab"
         self.place: Place | None = None
+        self._view: View | None = None
         if self.in_place and actions is not None and runtime.answers_widgets and wants_widgets(frontend):
-            self._screen: Screen = (made := _with_buttons(actions))
+            self._screen: Screen = (made := _with_buttons(actions, self._begin))
             self.place = made
         elif self.in_place:
             self._screen = InPlace()
@@ -153,10 +154,12 @@ class Live:
             view: what is to be seen.
             drawn: told, on that loop, when it was shown.
         """
+        self._view = view
         drawing = self._runtime.submit(self._keep_drawing(view, drawn))
         try:
             yield
         finally:
+            self._view = None
             drawing.cancel()
 
     def draw(self, parts: Sequence[Part]) -> None:
@@ -171,6 +174,12 @@ class Live:
         """An interrupt comes before or after: what is to be seen is known to be."""
         with uninterrupted():
             self.draw(parts)
+
+    async def _begin(self) -> None:
+        """Show how it stands before its time, since something is to stand in it. Raises NobodyWaiting."""
+        if (view := self._view) is None:
+            raise NobodyWaiting("The cell no longer waits for this.")
+        await self._runtime.on_main(lambda: self._draw_whole(view()))
 
     async def _keep_drawing(self, view: View, drawn: Callable[[], None]) -> None:
         await asyncio.sleep(PATIENCE)

@@ -1,4 +1,4 @@
-"""Where a call's questions are asked, other than in the cell that waits: within the call's own card."""
+"""Where a call's questions are asked, other than in an output of their own: within the call's card."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ from ..render.parts import Part
 
 
 class Place(Protocol):
-    """The card of a call that no cell waits for. Both are called on the background loop."""
+    """The card of a call. Both are called on the background loop."""
 
-    def hold(self, widget: Any) -> None:
-        """Show a widget."""
+    async def hold(self, widget: Any) -> None:
+        """Show a widget.
+
+        Raises:
+            NobodyWaiting: the card is not to be seen, and no cell waits in which it could be shown.
+        """
         ...
 
     def release(self, widget: Any, parts: Sequence[Part]) -> None:

@@ -37,13 +37,13 @@ def unregister(shell: Any) -> None:
 
 def show_call(runtime: Runtime, handle: CallHandle) -> None:
     """Show a call's card in the running cell."""
-    live, view = Live(runtime, background=True, actions=CallActions(handle)), CallView(handle, "")
+    live, view = Live(runtime, background=True, actions=CallActions(handle)), CallView(handle)
     if handle.done():
         runtime.wait(runtime.submit(view.follow()))
         show(view.ended(_outcome(handle)))
     elif live.in_place:
         live.draw(view.working())
-        runtime.submit(watch(handle, view, live))
+        watch(runtime, handle, view, live, live.place)
     else:
         show(view.working())
 

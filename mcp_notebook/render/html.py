@@ -122,6 +122,12 @@ def card(state: str, title: str, *body: Child, name: str = "", about: str = "", 
         about: more on that, such as the server's name.
         aside: what stands at the right end, such as a time.
     """
+    inside = card_inside(title, *body, name=name, about=about, aside=aside)
+    return h("div", inside, cls=f"mcp-card mcp-{state}" if state else "mcp-card")
+
+
+def card_inside(title: str, *body: Child, name: str = "", about: str = "", aside: str = "") -> list[Html]:
+    """What stands in a card's frame: its first line, and its body if it has one. See `card`."""
     # The blanks between the spans keep the line readable where a notebook is shown without its style sheet.
     head = [
         h("b", "● " + title, cls="mcp-state") if title else None,
@@ -129,9 +135,4 @@ def card(state: str, title: str, *body: Child, name: str = "", about: str = "", 
         [" ", h("span", about, cls="mcp-mute")] if about else None,
         [" ", h("span", aside, cls="mcp-aside mcp-mute")] if aside else None,
     ]
-    return h(
-        "div",
-        h("div", head, cls="mcp-row"),
-        h("div", body, cls="mcp-body") if body else None,
-        cls=f"mcp-card mcp-{state}" if state else "mcp-card",
-    )
+    return [h("div", head, cls="mcp-row"), *([h("div", body, cls="mcp-body")] if body else [])]

@@ -36,6 +36,8 @@ _SOURCE = """
 }
 .mcp-nb .mcp-row { display: flex; flex-wrap: wrap; gap: 0 8px; padding: 6px 10px }
 .mcp-nb .mcp-body { border-top: 1px solid var(--mcp-line); padding: 8px 10px }
+.mcp-nb .mcp-body .mcp-card { border: 0; margin: 0 }
+.mcp-nb .mcp-body .mcp-card > .mcp-row { padding: 0 }
 .mcp-nb .mcp-state { color: var(--mcp-c) }
 .mcp-nb .mcp-mute { color: var(--mcp-dim) }
 .mcp-nb .mcp-aside { margin-left: auto }

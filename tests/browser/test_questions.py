@@ -106,6 +106,19 @@ def test_a_question_is_answered_by_the_keyboard_in_the_cell_that_waits(notebook:
     assert cell.output.get_by_role("button", name="Send").count() == 0
 
 
+def test_a_call_that_the_cell_waits_for_asks_in_its_own_card(notebook: Notebook) -> None:
+    cell = notebook.start("%mcp call travel.book")
+    fill(cell)
+    card = cell.output.locator(".mcp-live > .mcp-card")
+    assert card.get_by_label("city").count() == 1
+    assert "needs your answer book on travel" in " ".join(card.inner_text().split())
+    assert card.locator(".mcp-asking").count() == cell.output.locator(".mcp-asking").count() == 1
+    cell.button("Send").click()
+    cell.wait_until_done().wait_for(SENT)
+    assert cell.output.locator(".mcp-card .mcp-card").inner_text().startswith("● answered")
+    assert cell.output.locator(".mcp-card .mcp-card").count() == 1
+
+
 def test_a_call_in_the_background_asks_in_its_own_card_while_other_cells_run(notebook: Notebook) -> None:
     cell = notebook.run("handle = %mcp call --bg travel.book")
     fill(cell)

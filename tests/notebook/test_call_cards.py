@@ -42,6 +42,10 @@ async def work(ctx: Context, steps: int = 4, forever: bool = False) -> str:
         raise
     return "done"
 
+@server.tool
+def say(text: str, token: str = "") -> str:
+    return "said"
+
 %mcp connect demo server
 """
 RESUME, CANCEL = range(2)
@@ -117,6 +121,24 @@ def test_a_handle_that_is_displayed_shows_its_card(kernel: Kernel) -> None:
     kernel.run("import time\nwhile not h.done(): time.sleep(0.02)")
     assert "● cancelled work on demo" in kernel.run("h", cell="c").data[0]["text/plain"]
     assert "● working" not in kernel.run("h").data[0]["text/plain"]  # where nobody watches, too
+
+
+def test_arguments_that_the_first_line_cannot_hold_are_folded_away_without_what_may_be_secret(kernel: Kernel) -> None:
+    kernel.run("secret, client = 'shh', get_ipython()._mcp_workspace.get('demo').client")
+    short = kernel.run("%mcp call say text=hello", cell="a").data[0]
+    assert "text=hello" in short["text/html"]
+    assert "arguments</summary>" not in short["text/html"]
+    words = "long " * 30
+    long = kernel.run(f"%mcp call say text='{words}' token={{secret * 2}}", cell="a").data[0]["text/html"]
+    unfolded = long.partition("arguments</summary>")[2]
+    assert words in unfolded
+    assert "shh" not in long
+    kernel.run("h = client.begin_call('say', {'text': 'hi', 'token': 'abc'})\nh.result()")
+    shown = kernel.run("h", cell="b").data[0]["text/html"]
+    assert "arguments</summary>" in shown
+    assert "hi" in shown
+    assert "abc" not in shown
+    assert "(hidden)" in shown
 
 
 def test_many_calls_show_one_card_and_then_a_table(kernel: Kernel) -> None:

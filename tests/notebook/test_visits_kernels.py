@@ -116,4 +116,4 @@ def test_by_text_the_url_stands_whole_and_nothing_is_opened(notebook: Kernel) ->
 def test_where_nobody_can_be_asked_it_is_cancelled_and_said(notebook: Kernel) -> None:
     outcome = notebook.run("print(runtime.wait(runtime.submit(calling('sign_in'))))")
     assert "Nobody can do that here" in outcome.text
-    assert outcome.text.endswith("cancel\n")
+    assert "cancel" in outcome.text.splitlines()

@@ -19,9 +19,9 @@ from ..body import read_body
 from ..brief import CommandError, hinted
 from ..call_view import CallView
 from ..foreground import wait_for
-from ..host import NotebookHost
 from ..interpolation import Names, as_json
 from ..live import Live, show
+from ..shown_arguments import as_written
 from ..words import Word
 from .completing import Completing, complete_arguments
 from .naming import Found, find
@@ -36,6 +36,7 @@ class ToolCall:
         found: the tool, and who has it.
         arguments: as JSON data.
         typed: the same as it was written.
+        shown: the same as cards show them, with Python values as they were written; None for as they are.
         timeout: seconds of silence after which it is given up; None for the connection's own.
         background: not to be waited for.
         save: where to write the result, if anywhere.
@@ -46,6 +47,7 @@ class ToolCall:
     found: Found
     arguments: dict[str, Any]
     typed: str = ""
+    shown: Mapping[str, Any] | None = None
     timeout: float | None = None
     background: bool = False
     save: Path | None = None
@@ -102,6 +104,7 @@ def parse_call(invocation: Invocation, *, complete: bool = True) -> ToolCall:
         found,
         arguments,
         " ".join(word.raw for word in words),
+        arguments | as_written(words),
         options.get("timeout"),
         options.get("bg", False),
         options.get("save"),
@@ -202,7 +205,7 @@ def run_call(invocation: Invocation) -> Reply:
     handle = call.begin()
     live = Live(invocation.workspace.runtime, background=call.background, actions=CallActions(handle))
     invocation.workspace.remember(handle)
-    view = CallView(handle, call.typed)
+    view = CallView(handle, call.typed, call.shown)
     if call.background:
         return _in_background(invocation, call, handle, view, live)
     return Reply(wait_for(handle, view, live, invocation.workspace.runtime, quiet=invocation.used, keep=call.keep))
@@ -212,8 +215,7 @@ def _in_background(invocation: Invocation, call: ToolCall, handle: CallHandle, v
     """Give the handle at once. Where outputs can be changed in place, the call's own shows how it goes on."""
     if live.in_place:
         live.draw(view.working())
-        host = NotebookHost.of(invocation.workspace.runtime, invocation.workspace.shell)
-        invocation.workspace.runtime.submit(host.asking_in(live.place, handle, watch(handle, view, live, call.keep)))
+        watch(invocation.workspace.runtime, handle, view, live, live.place, call.keep)
     return Reply(handle, [Text("_.result() waits for it, _.cancel() stops it.", "note")])
 
 

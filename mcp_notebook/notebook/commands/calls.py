@@ -10,6 +10,7 @@ from ...client import CallHandle
 from ...errors import MCPError
 from ...protocol.calls import CallState
 from ...render.parts import Card, Part, Text, listing
+from ..actions import CallActions
 from ..background import watch
 from ..brief import CommandError, hinted
 from ..call_view import CallView, clock, explanation, progress_words, state_card, state_words
@@ -144,11 +145,11 @@ def _resumed(invocation: Invocation, call: CallHandle) -> list[Part]:
         card = Card("work", "resuming", name=call.tool, about=f"on {call.server}")
     elif call.done():
         return _ended(call)
-    live = Live(invocation.workspace.runtime, background=True)
+    live = Live(invocation.workspace.runtime, background=True, actions=CallActions(call))
     if not live.in_place:
         return [card]
     live.draw([card])
-    invocation.workspace.runtime.submit(watch(call, CallView(call, ""), live))
+    watch(invocation.workspace.runtime, call, CallView(call), live, live.place)
     return []
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
+from ...client import CallHandle
 from ...errors import SchemaError
 from ...render.parts import Part, Text
 from ...types import ElicitParams
@@ -13,8 +15,8 @@ from ..call_view import CallView
 from ..foreground import wait_for
 from ..forms import Form
 from ..frontend import wants_widgets
-from ..host import NotebookHost
 from ..live import Live
+from ..shown_arguments import without_secrets
 from ..text_form import TextForm
 from .call import ToolCall, complete_call, parse_call
 from .table import Command, Invocation, Reply
@@ -54,14 +56,13 @@ def _show(invocation: Invocation, call: ToolCall, form: Form, notes: list[Part])
 
     workspace, member, tool = invocation.workspace, call.found.member, call.found.item
 
-    def begin(arguments: dict[str, object]) -> object:
+    def begin(arguments: dict[str, Any]) -> CallHandle:
         workspace.used.used(member.target.where, tool)
         handle = replace(call, arguments=arguments).begin()
         workspace.remember(handle)
         return handle
 
-    host = NotebookHost.of(workspace.runtime, workspace.shell)
-    ToolForm(host, member.name, tool, form, notes, begin, workspace.runtime.submit).show()  # pyright: ignore
+    ToolForm(workspace.runtime, member.name, tool, form, notes, begin).show()
 
 
 def _ask(invocation: Invocation, call: ToolCall, notes: list[Part]) -> Reply:
@@ -77,7 +78,7 @@ def _ask(invocation: Invocation, call: ToolCall, notes: list[Part]) -> Reply:
     handle = replace(call, arguments=result.content).begin()
     workspace.remember(handle)
     live = Live(workspace.runtime, actions=CallActions(handle))
-    view = CallView(handle, as_words(tool, result.content))
+    view = CallView(handle, as_words(tool, without_secrets(result.content)))
     return Reply(wait_for(handle, view, live, workspace.runtime, quiet=invocation.used))
 
 

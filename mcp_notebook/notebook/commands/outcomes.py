@@ -21,7 +21,7 @@ def result(invocation: Invocation) -> Reply:
     call, runtime = one_call(invocation), invocation.workspace.runtime
     check_connected(invocation, call)
     live = Live(runtime, actions=CallActions(call))
-    return Reply(wait_for(call, CallView(call, ""), live, runtime, quiet=invocation.used))
+    return Reply(wait_for(call, CallView(call), live, runtime, quiet=invocation.used))
 
 
 def forget(invocation: Invocation) -> Reply:

@@ -11,7 +11,7 @@ from ipywidgets import HTML, Button, HBox, VBox, Widget
 
 from ...render import mimebundle
 from ...render.html import Html, h
-from ...render.parts import Part
+from ...render.parts import Part, Text
 from ...render.style import CSS, ROOT
 from ..actions import Choice
 from ..places import Place
@@ -88,14 +88,17 @@ class Card(VBox):
         """
         self._handle.display({**(self._repr_mimebundle_() or {}), "text/plain": text}, raw=True)
 
-    def stand_in(self, place: Place) -> None:
-        """Show it in another card."""
+    async def stand_in(self, place: Place) -> None:
+        """Show it in another card. Raises NobodyWaiting (see `Place`)."""
         self._place = place
-        place.hold(self)
+        await place.hold(self)
 
     def leave(self, line: str) -> None:
         """Leave a line in its place. May be called from any thread."""
-        self._handle.update({"text/plain": f"● {line}"}, raw=True)
+        if self._place is None:
+            self._handle.update({"text/plain": f"● {line}"}, raw=True)
+        else:
+            self._place.release(self, [Text(f"● {line}", "note")])
         self._close()
 
     def leave_parts(self, parts: Sequence[Part]) -> None:

@@ -42,11 +42,9 @@ class WidgetPrompter:
             card.settle(outcome)
 
     async def elicit(self, server: str, params: ElicitParams) -> ElicitResult:
-        if self._place is None:
-            card = await self._runtime.on_main(lambda: _shown_question(server, params))
-        else:
-            card = _shown_question(server, params, self._place)
+        card = _question(server, params)
         try:
+            await self._show(card)
             return await asyncio.wrap_future(card.answer)
         finally:
             card.leave_outcome()
@@ -54,10 +52,11 @@ class WidgetPrompter:
     async def visit(
         self, server: str, params: ElicitParams, url: ExaminedUrl, done: asyncio.Event, wait: bool
     ) -> ElicitResult:
-        card = await self._runtime.on_main(lambda: _shown_url(server, params, url))
+        card = _url(server, params, url)
         outcome = "not opened, as there was no answer"
         holding = False
         try:
+            await self._show(card)
             action = await asyncio.wrap_future(card.answer)
             outcome = {"accept": "the link was shown", "decline": "declined", "cancel": "not now"}[action]
             if action == "accept":
@@ -71,6 +70,13 @@ class WidgetPrompter:
                 self._keep(card, done)
             else:
                 card.settle(outcome)
+
+    async def _show(self, card: QuestionCard | UrlCard) -> None:
+        """In its place, or in the cell that waits. Raises NobodyWaiting."""
+        if self._place is None:
+            await self._runtime.on_main(card.show)
+        else:
+            await card.stand_in(self._place)
 
     def _keep(self, card: UrlCard, done: asyncio.Event) -> None:
         """The call goes on, and the link stays until the server says that all is done there, within bounds."""
@@ -104,23 +110,16 @@ async def _done(card: UrlCard, done: asyncio.Event) -> str:
         said.cancel()
 
 
-def _shown_question(server: str, params: ElicitParams, place: Place | None = None) -> QuestionCard:
+def _question(server: str, params: ElicitParams) -> QuestionCard:
     from .question_card import QuestionCard
 
-    card = QuestionCard(server, params)
-    if place is None:
-        card.show()
-    else:
-        card.stand_in(place)
-    return card
+    return QuestionCard(server, params)
 
 
-def _shown_url(server: str, params: ElicitParams, url: ExaminedUrl) -> UrlCard:
+def _url(server: str, params: ElicitParams, url: ExaminedUrl) -> UrlCard:
     from .url_card import UrlCard
 
-    card = UrlCard(server, params.message, url)
-    card.show()
-    return card
+    return UrlCard(server, params.message, url)
 
 
 def _shown(command: Command) -> ConsentCard:

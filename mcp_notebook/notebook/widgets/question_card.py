@@ -77,6 +77,7 @@ class QuestionCard(Card):
             keys(),
             name=self._server,
         )
+        self.add_class("mcp-question")
 
     def show(self) -> None:
         """Display it in the cell that runs. Call it in the main thread."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from IPython.display import DisplayHandle
@@ -21,8 +20,9 @@ from ..background import watch
 from ..call_view import CallView
 from ..commands.written import as_magic, as_python, as_words
 from ..forms import Form
-from ..host import NotebookHost
 from ..prompter import line
+from ..runtime import Runtime
+from ..shown_arguments import without_secrets
 from .card import Card, button, classed
 from .form import FormView
 from .keys import SEND, keys
@@ -38,7 +38,7 @@ class ToolForm(Card):
     """A form for a tool's arguments.
 
     Args:
-        host: asks what the tool asks, in this card.
+        runtime: where calls go on; what they ask is asked in this card.
         server: whose tool it is.
         tool: the tool.
         form: what is put in.
@@ -48,15 +48,14 @@ class ToolForm(Card):
 
     def __init__(
         self,
-        host: NotebookHost,
+        runtime: Runtime,
         server: str,
         tool: Tool,
         form: Form,
         notes: Sequence[Part],
         begin: Callable[[dict[str, Any]], CallHandle],
-        submit: Callable[[Any], Future[None]],
     ) -> None:
-        self._host, self._server, self._tool, self._begin, self._submit = host, server, tool, begin, submit
+        self._runtime, self._server, self._tool, self._begin = runtime, server, tool, begin
         self._call: CallHandle | None = None
         self._below = _Below()
         self.view = FormView(form)
@@ -100,7 +99,7 @@ class ToolForm(Card):
 
     # As a place for the call's questions
 
-    def hold(self, widget: Any) -> None:
+    async def hold(self, widget: Any) -> None:
         self._questions.children = (*self._questions.children, widget)
 
     def release(self, widget: Any, parts: Sequence[Part]) -> None:
@@ -120,16 +119,12 @@ class ToolForm(Card):
             return
         self._row.children = [self.buttons[_STOP.label], *self._rows[1:]]
         self._below.told = []
-        view = CallView(call, as_words(self._tool, arguments))
-        work = watch(call, view, self._below, self._blame)
-        self._submit(self._follow(self._host.asking_in(self, call, work)))
+        view = CallView(call, as_words(self._tool, without_secrets(arguments)))
+        watch(self._runtime, call, view, self._below, self, self._blame).add_done_callback(lambda _: self._ready())
 
-    async def _follow(self, work: Awaitable[None]) -> None:
-        try:
-            await work
-        finally:
-            self._call = None
-            self._row.children = self._rows
+    def _ready(self) -> None:
+        self._call = None
+        self._row.children = self._rows
 
     def _blame(self, result: ToolResult) -> str:
         """Show a tool's error beside the fields that it names (VAL-3)."""

@@ -1,0 +1,33 @@
+"""The arguments of a call as its card shows them, folded away. What may be secret stays out of a saved notebook."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..render.data import data
+from ..render.parts import Fold, Part
+from .words import Expression, Word
+
+HIDDEN = "(hidden)"
+_SECRET = re.compile(r"passw|passphrase|secret|token|api_?key|credential|authorization", re.IGNORECASE)
+
+
+def as_written(words: Iterable[Word]) -> dict[str, str]:
+    """The arguments that Python values stand in, as they were typed: the values themselves are not in the notebook."""
+    return {
+        word.key: word.raw.removeprefix(word.key + word.operator)
+        for word in words
+        if any(isinstance(piece, Expression) for piece in word.pieces)
+    }
+
+
+def without_secrets(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The same with nothing under names such as `password`."""
+    return {name: HIDDEN if _SECRET.search(name) else value for name, value in arguments.items()}
+
+
+def folded(arguments: Mapping[str, Any]) -> list[Part]:
+    """Arguments, to be unfolded; plain text goes without them."""
+    return [Fold("arguments", data(without_secrets(arguments), "arguments"), repeats=True)] if arguments else []
