@@ -121,6 +121,8 @@ class DisplayLimits:
     """Rows of a table, or entries at one place of a tree."""
     columns: int = 30
     """Columns of a table."""
+    line: int = 2_000
+    """Characters of one log line."""
     cell: int = 300
     """Characters of one cell of a table, or of one value in a tree."""
     nodes: int = 2_000

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from ..client import CallHandle, ToolResult
 from ..errors import MCPError
+from ..limits import DEFAULT_LIMITS, DISPLAY_LIMITS
 from ..protocol.calls import CallState
 from ..render import parts_of
 from ..render.letters import excerpt
@@ -48,9 +49,9 @@ class CallView:
         self._about = f"on {handle.server}" + (f" · {excerpt(typed, _NAMED)}" if typed else "")
         own = handle.arguments if handle.arguments_known else {}
         self._arguments = [] if 0 < len(typed) <= _NAMED else folded(own if arguments is None else arguments)
-        self._lines: list[str] = []
+        self._lines: deque[str] = deque(maxlen=DEFAULT_LIMITS.call_events)
         self._when: deque[str] = deque(maxlen=LINES)
-        self._dropped = 0
+        self._logged = 0
         self._heard = self._told = 0
 
     async def follow(self) -> None:
@@ -60,8 +61,9 @@ class CallView:
             if isinstance(event.data, LogMessage):
                 self._lines.append(log_line(event.data))
                 self._when.append(f"{datetime.now():%H:%M:%S}")
+                self._logged += 1
             elif isinstance(event.data, int):
-                self._dropped += event.data
+                self._logged += event.data
 
     def drawn(self) -> None:
         """What `working` gave was shown. On the background loop."""
@@ -73,10 +75,10 @@ class CallView:
         parts: list[Part] = []
         if self._handle.progress is not None:
             parts.append(progress_part(self._handle.progress, self._handle.elapsed))
-        if earlier := max(0, len(self._lines) + self._dropped - LINES):
+        if earlier := max(0, self._logged - LINES):
             parts.append(Text(f"{earlier:,} earlier line{'s' if earlier > 1 else ''}", "note"))
         if self._lines:
-            latest = zip(self._when, self._lines[-LINES:], strict=True)
+            latest = zip(self._when, list(self._lines)[-LINES:], strict=True)
             parts.append(Text("\n".join(f"{when}  {line}" for when, line in latest)))
         if explained := explanation(self._handle):
             parts.append(Text(explained, "note"))
@@ -97,17 +99,29 @@ class CallView:
         if note:
             parts.append(Text(note, "note"))
         if self._lines:
-            count = len(self._lines) + self._dropped
-            parts.append(Fold(f"log ({count} line{'s' if count > 1 else ''})", [Text("\n".join(self._lines))]))
+            parts.append(self._log())
         if not brief:
             parts += self._arguments
         seconds = self._handle.elapsed
         return [self._card(self._handle.status, parts, f"{seconds:.1f} s" if seconds >= 1 else "", title)]
 
+    def _log(self) -> Fold:
+        """The last of the log lines, as many as are shown of any text."""
+        shown: deque[str] = deque()
+        room = DISPLAY_LIMITS.text
+        for line in reversed(self._lines):
+            room -= len(line) + 1
+            if room < 0:
+                break
+            shown.appendleft(line)
+        count = f"{self._logged:,} line{'s' if self._logged > 1 else ''}"
+        summary = f"the last {len(shown):,} of {count}" if len(shown) < self._logged else count
+        return Fold(f"log ({summary})", [Text("\n".join(shown))])
+
     def _card(self, state: CallState, parts: Sequence[Part], aside: str, title: str = "") -> Card:
         colour, words = _STATES[state]
         colour = "fail" if title else colour
-        return Card(colour, title or words, parts, name=self._handle.tool, about=self._about, aside=aside)
+        return Card(colour, title or words, parts, name=excerpt(self._handle.tool), about=self._about, aside=aside)
 
 
 def state_words(state: CallState) -> str:
@@ -118,7 +132,9 @@ def state_words(state: CallState) -> str:
 def state_card(handle: CallHandle, parts: Sequence[Part] = ()) -> Card:
     """How a call stands, in a line, and more about it."""
     colour, words = _STATES[handle.status]
-    return Card(colour, words, parts, name=handle.tool, about=f"on {handle.server}", aside=clock(handle.elapsed))
+    return Card(
+        colour, words, parts, name=excerpt(handle.tool), about=f"on {handle.server}", aside=clock(handle.elapsed)
+    )
 
 
 def explanation(handle: CallHandle) -> str:
@@ -164,11 +180,12 @@ def progress_words(progress: Progress, elapsed: float) -> str:
         if total and total > done:
             words.append(f"{(total - done) / rate:.0f} s left")
     if progress.message:
-        words.append(progress.message)
+        words.append(excerpt(progress.message))
     return " · ".join(words)
 
 
 def log_line(line: LogMessage) -> str:
-    """A log line of a server's in plain text."""
+    """A log line of a server's in plain text, shortened."""
     said = line.data if isinstance(line.data, str) else json.dumps(line.data, ensure_ascii=False, default=str)
-    return " ".join(filter(None, [line.level if line.level != "info" else "", line.logger, said]))
+    level = line.level if line.level != "info" else ""
+    return " ".join(filter(None, [level, excerpt(line.logger or ""), excerpt(said, DISPLAY_LIMITS.line)]))

@@ -483,6 +483,19 @@ def test_log_lines_of_a_call_stand_below_its_result(demo: Cells) -> None:
     assert ran.text == "● completed work on demo · steps=2\n  done\n  log (2 lines):\n    did 1\n    did 2"
 
 
+def test_of_a_very_long_log_the_end_is_kept_and_of_a_very_long_line_the_beginning(demo: Cells) -> None:
+    demo.run(
+        "@demo.tool\nasync def chatter(ctx: Context) -> None:\n    for n in range(5000):\n"
+        "        await ctx.info(f'line {n}')\n    await ctx.info('x' * 1_000_000)"
+    )
+    ran = demo.run("%mcp call chatter")
+    assert "of 5,001 lines):" in ran.text
+    assert "line 4999\n    " + "x" * 100 in ran.text
+    assert "line 1\n" not in ran.text
+    assert len(ran.shown[0]["text/html"]) < 40_000
+    assert len(demo.run("%mcp log").text) < 10_000
+
+
 def test_the_rest_of_a_cell_holds_arguments_as_json_or_yaml(demo: Cells) -> None:
     def through(body: str) -> object:
         demo.run(f"%%mcp call give-back\n{body}")
