@@ -16,22 +16,25 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from mcp_notebook import Client, connect
+from mcp_notebook.notebook.widgets.question_card import QuestionCard
 from mcp_notebook.protocol.revisions import ALL
-from mcp_notebook.types import CreateMessageParams, ElicitParams
+from mcp_notebook.types import CreateMessageParams, ElicitParams, ElicitResult
 
 Scenario = Callable[[Client, dict[str, Any]], Awaitable[None]]
 
 
-def defaults(params: ElicitParams) -> dict[str, Any]:
-    """Accept with the defaults that the schema gives."""
-    properties = (params.requested_schema or {}).get("properties", {})
-    return {name: schema["default"] for name, schema in properties.items() if "default" in schema}
-
-
-def confirm(params: ElicitParams) -> dict[str, Any]:
-    """Accept with yes."""
-    properties = (params.requested_schema or {}).get("properties", {})
-    return {name: True for name, schema in properties.items() if schema.get("type") == "boolean"}
+async def by_form(params: ElicitParams) -> ElicitResult:
+    """Answer in the form that a notebook shows: yes wherever it is asked for, and the defaults else."""
+    card = QuestionCard("suite", params)
+    for field in card.view.form.fields:
+        if field.type == "boolean":
+            card.view.form.root.find((field.name,)).put(True)
+    card.view.refresh()
+    card.buttons["accept"].click()
+    try:
+        return await asyncio.wrap_future(card.answer)
+    finally:
+        card.close()
 
 
 def model(params: CreateMessageParams) -> str:
@@ -131,7 +134,7 @@ async def main() -> None:
     client = connect(
         sys.argv[1],
         revision=version if version in ALL else None,
-        elicitation=confirm if scenario == "sep-2322-client-request-state" else defaults,
+        elicitation=by_form,
         sampling=model,
         roots=["."],
         timeout=20,

@@ -8,6 +8,8 @@ from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from typing import Literal
 
+from ipywidgets import Button
+
 from ...render import parts_of
 from ...render.html import h
 from ...render.letters import excerpt
@@ -58,7 +60,7 @@ class QuestionCard(Card):
         self._form = Form(params.requested_schema)
         self.view = FormView(self._form)
         self.view.on_submit(lambda: self._settle("accept"))
-        self.buttons: dict[Action, object] = {
+        self.buttons: dict[Action, Button] = {
             "accept": classed(button(_SEND, self.view.submit), SEND),
             "decline": button(_DECLINE, functools.partial(self._settle, "decline")),
             "cancel": classed(button(_CANCEL, functools.partial(self._settle, "cancel")), CANCEL),
@@ -72,7 +74,7 @@ class QuestionCard(Card):
             "mcp-ask",
             "needs your answer",
             None,
-            [*self.buttons.values(), aside],  # pyright: ignore[reportArgumentType]
+            [*self.buttons.values(), aside],
             self._kit.column(parts, "mcp-body"),
             keys(),
             name=self._server,
