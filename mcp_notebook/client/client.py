@@ -58,6 +58,7 @@ from ..types import (
 from ..types.base import FORGIVING
 from ..types.problems import first_problem
 from .answering import Answering
+from .call import ClientCall
 from .calls import CallHandle
 from .listeners import tell
 from .mapping import CallMap, as_rows
@@ -124,7 +125,7 @@ class Client:
         self._found: Revision | None = None
         self._tools: dict[str, Tool] | None = None
         self._attaching = asyncio.Lock()
-        self._left: Sequence[CallHandle] = options.left
+        self._left: Sequence[ClientCall] = options.left
         """Calls of the connection before this one."""
         self._saved: SavedSession | None = None
         """The session of that, if something went on in it."""

@@ -16,7 +16,7 @@ from ..protocol.tasks import TaskState, TaskStatus, TaskWish
 from .calls import CallHandle
 
 if TYPE_CHECKING:
-    from .calls import Maker
+    from .maker import Maker
 
 _KEPT = ("id", "status", "message", "created", "updated", "keep", "poll", "parent", "children")
 """What is worth remembering of a task's state: its result and its questions are asked for anew."""
@@ -136,7 +136,8 @@ def restored(home: Home, entry: Entry, limits: Limits) -> CallHandle:
     if entry.form is not None:
         task = AsTask(TASKS[entry.form], TaskWish(entry.task_id), _state(entry.task))
     dialect = next((one for one in RESUMING if one.resume_method == entry.dialect), None)
-    return call.left(entry, dialect, task)
+    call.left(entry, dialect, task)
+    return call
 
 
 def _state(kept: dict[str, Any] | None) -> TaskState | None:

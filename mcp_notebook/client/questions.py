@@ -13,12 +13,13 @@ from ..protocol.peer import same
 from ..types import Result
 
 if TYPE_CHECKING:
+    from .call import ClientCall
     from .calls import CallHandle
 
 asking: ContextVar[CallHandle | None] = ContextVar("asking", default=None)
 """The call whose question is being answered, where that is known."""
 
-Answer = Callable[[str, "dict[str, Any] | None", "CallHandle | None"], Awaitable[Result]]
+Answer = Callable[[str, "dict[str, Any] | None", "ClientCall | None"], Awaitable[Result]]
 
 
 Given: TypeAlias = "dict[RequestId, tuple[Request, Result]]"
@@ -27,7 +28,7 @@ GIVEN = 100
 """How many of them are remembered."""
 
 
-async def answer_once(request: Request, call: CallHandle | None, given: Given, answer: Answer) -> Result:
+async def answer_once(request: Request, call: ClientCall | None, given: Given, answer: Answer) -> Result:
     """The answer to a question; the one that was given before, or is being given, where it is known.
 
     The questions of a resumable call belong to the call, not to the connection: while somebody thinks about an answer,
@@ -43,7 +44,7 @@ async def answer_once(request: Request, call: CallHandle | None, given: Given, a
     return await asyncio.shield(pending)
 
 
-async def _answer_anew(request: Request, call: CallHandle | None, given: Given, answer: Answer) -> Result:
+async def _answer_anew(request: Request, call: ClientCall | None, given: Given, answer: Answer) -> Result:
     earlier = given.get(request.id)
     if earlier is not None and same(earlier[0], request):
         return earlier[1]

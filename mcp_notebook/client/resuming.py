@@ -31,7 +31,7 @@ from ..protocol.calls import Occurrence
 from ..types import Tool
 
 if TYPE_CHECKING:
-    from .calls import CallHandle
+    from .call import ClientCall
     from .session import ClientSession
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 30.0
@@ -51,7 +51,7 @@ Attach = Callable[[], Awaitable["ClientSession"]]
 """The connection to go on with: the same, or one made anew."""
 
 
-async def go_on(call: CallHandle, attach: Attach, tool: Tool | None, error: MCPError, timeout: float | None) -> Any:
+async def go_on(call: ClientCall, attach: Attach, tool: Tool | None, error: MCPError, timeout: float | None) -> Any:
     """The raw result of a call whose first connection was lost.
 
     Args:
@@ -83,14 +83,14 @@ def safe_to_repeat(tool: Tool | None) -> bool:
     return hints is not None and bool(hints.read_only_hint or hints.idempotent_hint)
 
 
-def _require_a_way(call: CallHandle, tool: Tool | None, error: MCPError) -> None:
+def _require_a_way(call: ClientCall, tool: Tool | None, error: MCPError) -> None:
     """Raise OutcomeUnknown where a call can neither be gone on with nor sent again."""
     if not (call.outlives_its_connection or safe_to_repeat(tool)):
         what = f"The connection was lost while {call.tool!r} ran, and this server cannot resume it"
         raise lost(call, what, tool, error) from error
 
 
-def lost(call: CallHandle, what: str, tool: Tool | None, error: MCPError | None = None) -> OutcomeUnknown:
+def lost(call: ClientCall, what: str, tool: Tool | None, error: MCPError | None = None) -> OutcomeUnknown:
     """Nobody can know what became of a call, and it was not sent again: that might do it twice."""
     call.moved(Occurrence.LOSE)
     harmless = "Calling it again does no harm, as the server says of it"
@@ -99,13 +99,13 @@ def lost(call: CallHandle, what: str, tool: Tool | None, error: MCPError | None 
     return OutcomeUnknown(f"{what}. Whether it was carried out is unknown, so it was not sent again. {again}.{why}")
 
 
-def _ended(call: CallHandle, tool: Tool | None, error: MCPError | None = None) -> OutcomeUnknown:
+def _ended(call: ClientCall, tool: Tool | None, error: MCPError | None = None) -> OutcomeUnknown:
     """What ran there has ended with the server's process; nothing is left to go on with."""
     call.begin_anew()
     return lost(call, f"The server ended while {call.tool!r} ran", tool, error)
 
 
-def _given_up(call: CallHandle, error: MCPError) -> OutcomeUnknown:
+def _given_up(call: ClientCall, error: MCPError) -> OutcomeUnknown:
     """A person may go on with it later."""
     call.moved(Occurrence.LOSE)
     again = f"%mcp resume {call.id}, or handle.resume(), tries again."
@@ -120,7 +120,7 @@ def _given_up(call: CallHandle, error: MCPError) -> OutcomeUnknown:
     )
 
 
-async def _tried(call: CallHandle, attach: Attach, tool: Tool | None, error: MCPError, timeout: float | None) -> Any:
+async def _tried(call: ClientCall, attach: Attach, tool: Tool | None, error: MCPError, timeout: float | None) -> Any:
     failures, pause = 0, FIRST_PAUSE
     while failures < call.limits.resumes and not isinstance(error, TakenOver):
         heard = call.heard
@@ -153,7 +153,7 @@ async def _tried(call: CallHandle, attach: Attach, tool: Tool | None, error: MCP
     raise _given_up(call, error) from error
 
 
-async def _once_more(call: CallHandle, session: ClientSession, timeout: float | None) -> Any:
+async def _once_more(call: ClientCall, session: ClientSession, timeout: float | None) -> Any:
     if call.policy is None:
         return await session.call(call, timeout, None, sent=call.process is not None)
     agreed = session.profile
@@ -164,7 +164,7 @@ async def _once_more(call: CallHandle, session: ClientSession, timeout: float | 
         return await session.resume(call, timeout)
 
 
-async def _cancel_there(call: CallHandle, attach: Attach) -> None:
+async def _cancel_there(call: ClientCall, attach: Attach) -> None:
     """Resume a dropped call only to cancel it (RR-7)."""
     try:
         async with asyncio.timeout(CANCELLING):

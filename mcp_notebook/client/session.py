@@ -8,7 +8,7 @@ import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import ValidationError
 
@@ -49,6 +49,7 @@ from .questions import Given, answer_once, asking
 from .visits import Visits
 
 if TYPE_CHECKING:
+    from .call import ClientCall
     from .calls import CallHandle
     from .results import ToolResult
 
@@ -90,7 +91,7 @@ class ClientSession:
         channel: Channel,
         answering: Answering,
         *,
-        left: Iterable[CallHandle] = (),
+        left: Iterable[ClientCall] = (),
         limits: Limits,
         on_notification: Callable[[Notification], None],
         on_end: Callable[[MCPError | None], None],
@@ -98,10 +99,10 @@ class ClientSession:
         tool_headers: ToolHeaders | None,
     ) -> None:
         self.connection = Connection(channel, self, limits=limits, questions_stop_the_clock=True)
-        self.calls: set[CallHandle] = set()
-        self._by_id: dict[RequestId, CallHandle] = {}
+        self.calls: set[ClientCall] = set()
+        self._by_id: dict[RequestId, ClientCall] = {}
         self._given: Given = {}
-        self.by_task: dict[str, CallHandle] = {}
+        self.by_task: dict[str, ClientCall] = {}
         """The calls that have become tasks, by the ids of these."""
         self.attached: Attached | None = None
         """What the relay says, where there is one between."""
@@ -183,7 +184,7 @@ class ClientSession:
         timeout: float | None,
         total: float | None,
         on_progress: OnProgress | None,
-        call: CallHandle | None = None,
+        call: ClientCall | None = None,
         cached: bool = True,
         sent: bool = False,
     ) -> Any:
@@ -234,7 +235,7 @@ class ClientSession:
             asked = await self._supplied(params, raw, number, call)
         raise InvalidResult(f"The server asked {self.limits.rounds} times for more and gave no result (Limits.rounds).")
 
-    async def call(self, call: CallHandle, timeout: float | None, total: float | None, *, sent: bool = False) -> Any:
+    async def call(self, call: ClientCall, timeout: float | None, total: float | None, *, sent: bool = False) -> Any:
         """Make a call of a tool. With `sent` it runs there already, and is only waited for. One that becomes a task is
         heard until it is left."""
         self.enter(call)
@@ -258,7 +259,7 @@ class ClientSession:
             if not begun:
                 self.leave(call)
 
-    async def resume(self, call: CallHandle, timeout: float | None) -> Any:
+    async def resume(self, call: ClientCall, timeout: float | None) -> Any:
         """Go on with a call that was announced to be resumable; the raw result.
 
         Raises:
@@ -289,7 +290,7 @@ class ClientSession:
         finally:
             self.leave(call)
 
-    async def _resume_stream(self, call: CallHandle, resume: Request, timeout: float | None) -> Any:
+    async def _resume_stream(self, call: ClientCall, resume: Request, timeout: float | None) -> Any:
         """Go on under another id than the call's: the call's own answer comes, and then that of the resume (ST-9)."""
         connection = self.connection
         assert call.request_id is not None
@@ -310,7 +311,7 @@ class ClientSession:
             connection.let_go(call.request_id)
             connection.let_go(resume.id)
 
-    async def cancel_resumed(self, call: CallHandle) -> None:
+    async def cancel_resumed(self, call: ClientCall) -> None:
         """Resume a call, and cancel it at once."""
         if call.policy is None:
             if call.process == self.process:
@@ -322,7 +323,7 @@ class ClientSession:
         resumed.cancel()
         await asyncio.wait([resumed])
 
-    async def status(self, call: CallHandle) -> WorkStatus | None:
+    async def status(self, call: ClientCall) -> WorkStatus | None:
         """How a resumable call stands there; None where the answer cannot be read.
 
         Raises:
@@ -342,7 +343,7 @@ class ClientSession:
         timeout: float | None,
         total: float | None,
         on_progress: OnProgress | None,
-        call: CallHandle | None,
+        call: ClientCall | None,
         sent: bool,
     ) -> Any:
         """One request; sent a second time where the server has forgotten the session, or wants other headers. In both
@@ -397,7 +398,7 @@ class ClientSession:
         if self._meta is not None and self.profile.server.logging is not None:
             self._meta[LOG_LEVEL] = level
 
-    def enter(self, call: CallHandle) -> None:
+    def enter(self, call: ClientCall) -> None:
         """What belongs to a call is heard from here on; may be said again."""
         self.calls.add(call)
         if call.request_id is not None:
@@ -405,7 +406,7 @@ class ClientSession:
         if call.as_task is not None and call.as_task.id is not None:
             self.by_task[call.as_task.id] = call
 
-    def leave(self, call: CallHandle) -> None:
+    def leave(self, call: ClientCall) -> None:
         """It is no longer heard."""
         self.calls.discard(call)
         if not self.calls:
@@ -483,7 +484,7 @@ class ClientSession:
 
     # Within
 
-    def _sent(self, call: CallHandle, id: RequestId) -> None:
+    def _sent(self, call: ClientCall, id: RequestId) -> None:
         """A call goes on its way under an id, perhaps not its first."""
         if call.request_id is not None:
             self._by_id.pop(call.request_id, None)
@@ -495,7 +496,7 @@ class ClientSession:
             return params
         return {**params, "_meta": {**self._meta, **(params.get("_meta") or {})}}
 
-    async def _supplied(self, params: dict[str, Any], raw: Any, number: int, call: CallHandle | None) -> dict[str, Any]:
+    async def _supplied(self, params: dict[str, Any], raw: Any, number: int, call: ClientCall | None) -> dict[str, Any]:
         """The request anew, with what the server asked for; its state goes back as it came, byte for byte."""
         try:
             wanted = InputRequiredResult.model_validate(raw)
@@ -514,14 +515,14 @@ class ClientSession:
             supplied["requestState"] = wanted.request_state
         return supplied
 
-    def told_of(self, call: CallHandle, notification: Notification) -> None:
+    def told_of(self, call: ClientCall, notification: Notification) -> None:
         """What a call has said arrived otherwise than by itself."""
         if notification.method == "notifications/progress":
             call.progressed(notification.params or {})
         else:
             self.on_notification(notification)
 
-    async def answer_input(self, asked: InputRequest, call: CallHandle | None) -> Any:
+    async def answer_input(self, asked: InputRequest, call: ClientCall | None) -> Any:
         """The answer to a question inside a result, as JSON data.
 
         Raises:
@@ -531,11 +532,11 @@ class ClientSession:
             raise InvalidResult(f"The server asks for {asked.method[:80]!r}, which this client did not declare.")
         return (await self._answer(asked.method, asked.params, call)).wire()
 
-    async def _answer(self, method: str, params: dict[str, Any] | None, call: CallHandle | None) -> Result:
+    async def _answer(self, method: str, params: dict[str, Any] | None, call: ClientCall | None) -> Result:
         if call is None:
             return await self._answer_in_time(method, params)
         call.asked(params)
-        asking.set(call)
+        asking.set(cast("CallHandle", call))  # which is what people know it by
         try:
             result = await self._answer_in_time(method, params)
         except BaseException as error:
@@ -585,7 +586,7 @@ class ClientSession:
         self.log.append(line)
         return True
 
-    def _misses(self, params: dict[str, Any] | None, call: CallHandle | None) -> bool:
+    def _misses(self, params: dict[str, Any] | None, call: ClientCall | None) -> bool:
         """Whether a message comes too early to be taken: it belongs to a call that is still to be resumed here, or is
         just being, and comes again in its turn."""
         if call is not None:
@@ -604,7 +605,7 @@ class ClientSession:
             if call is not None:
                 call.resumable(dialect, policy)
 
-    def _call_of(self, params: dict[str, Any] | None) -> CallHandle | None:
+    def _call_of(self, params: dict[str, Any] | None) -> ClientCall | None:
         """The call that a message belongs to: the one it names, else the only one there is, if so."""
         id = read_mark(params).request_id
         if id is not None:

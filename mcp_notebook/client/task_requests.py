@@ -13,7 +13,7 @@ from ..protocol.tasks import MESSAGES, TaskState, TaskStatus, named, related_to
 from ..types import InputRequest
 
 if TYPE_CHECKING:
-    from .calls import CallHandle
+    from .call import ClientCall
     from .session import ClientSession
     from .tasking import AsTask
 
@@ -21,7 +21,7 @@ RELATED = tuple(form.related_key for form in TASKS.values() if form.related_key 
 """The `_meta` keys that say which task a message belongs to."""
 
 
-async def look(session: ClientSession, call: CallHandle, task: AsTask) -> TaskState:
+async def look(session: ClientSession, call: ClientCall, task: AsTask) -> TaskState:
     """Ask how a task stands, and hear what it has said since the last message that arrived.
 
     Raises:
@@ -42,7 +42,7 @@ async def look(session: ClientSession, call: CallHandle, task: AsTask) -> TaskSt
     return state
 
 
-async def fetch(session: ClientSession, call: CallHandle, task: AsTask) -> Any:
+async def fetch(session: ClientSession, call: ClientCall, task: AsTask) -> Any:
     """Wait for a task's result, and answer what it asks meanwhile."""
     asked = task.form.fetch(task.id or "")
     assert asked is not None, "this form has that"
@@ -51,7 +51,7 @@ async def fetch(session: ClientSession, call: CallHandle, task: AsTask) -> Any:
     return await _ask(session, task, (method, params), patient=True)
 
 
-async def answer(session: ClientSession, call: CallHandle, task: AsTask) -> None:
+async def answer(session: ClientSession, call: ClientCall, task: AsTask) -> None:
     """Answer the questions in a task's state, each once; the answer that was given is sent again where the server still
     asks (TEX-2)."""
     ready: dict[str, Any] = {}
@@ -78,7 +78,7 @@ async def delete(session: ClientSession, task: AsTask) -> None:
     await _ask(session, task, ("tasks/delete", task.form.get(task.id or "")[1]))
 
 
-def leave(session: ClientSession, call: CallHandle, task: AsTask) -> None:
+def leave(session: ClientSession, call: ClientCall, task: AsTask) -> None:
     """No longer hear of it."""
     session.leave(call)
     if call.request_id is not None and task.form.pushes:
@@ -114,7 +114,7 @@ def relations(params: dict[str, Any] | None) -> dict[str, Any]:
     return {key: meta[key] for key in RELATED if key in meta} if isinstance(meta, dict) else {}
 
 
-def listen(session: ClientSession, call: CallHandle, task: AsTask) -> None:
+def listen(session: ClientSession, call: ClientCall, task: AsTask) -> None:
     """Hear what a task says on this connection; may be said again."""
     session.enter(call)
     if call.request_id is not None and task.form.pushes:

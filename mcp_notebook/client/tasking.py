@@ -33,7 +33,8 @@ from . import task_requests
 from .resuming import CANCELLING, DROPS, FIRST_PAUSE, LONGEST_PAUSE, Attach, lost
 
 if TYPE_CHECKING:
-    from .calls import CallHandle, Maker
+    from .call import ClientCall
+    from .maker import Maker
     from .session import ClientSession
 
 SOONEST, LATEST = 0.02, 60.0
@@ -106,7 +107,7 @@ async def choose(maker: Maker, name: str, wish: TaskWish) -> AsTask:
     )
 
 
-async def begin(call: CallHandle, task: AsTask, made: Awaitable[Any], attach: Attach, tool: Tool | None) -> Any:
+async def begin(call: ClientCall, task: AsTask, made: Awaitable[Any], attach: Attach, tool: Tool | None) -> Any:
     """Make a call as a task and wait for its raw result.
 
     Args:
@@ -129,7 +130,7 @@ async def begin(call: CallHandle, task: AsTask, made: Awaitable[Any], attach: At
 
 
 async def follow(
-    call: CallHandle, task: AsTask, attach: Attach, tool: Tool | None, answer: asyncio.Future[Any] | None = None
+    call: ClientCall, task: AsTask, attach: Attach, tool: Tool | None, answer: asyncio.Future[Any] | None = None
 ) -> Any:
     """Ask about a task until it has ended; the raw result of its call.
 
@@ -164,7 +165,7 @@ class _LookFirst(Exception):
 class _Following:
     def __init__(
         self,
-        call: CallHandle,
+        call: ClientCall,
         task: AsTask,
         attach: Attach,
         tool: Tool | None,

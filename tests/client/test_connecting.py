@@ -422,6 +422,6 @@ async def test_cancelling_a_call_through_its_handle_does_not_cancel_the_task_tha
 
         calling = asyncio.ensure_future(call())
         await until(lambda: client.session.calls)
-        (handle,) = client.session.calls
+        handle: Any = next(iter(client.session.calls))
         handle.cancel("not wanted")
         assert await calling == 0
