@@ -20,6 +20,7 @@ from ..types import ElicitParams, ElicitResult
 from .consent import TRUST, RememberedConsents, trusted_from_outside
 from .frontend import wants_widgets
 from .nobody import Nobody, Policy
+from .open_questions import OpenQuestion
 from .places import Place
 from .prompter import Decision, Prompter, line
 from .runtime import Runtime
@@ -59,7 +60,7 @@ class NotebookHost:
         self._allowed: set[str] = set()
         self._nobody = Nobody(self.tell)
         self._text = TextPrompter(runtime)
-        self._unheard: list[tuple[str, CallHandle | None]] = []
+        self._waiting: list[OpenQuestion] = []
         self._lines: list[str] = []
         self._frontend = runtime.frontend()
         shell.events.register("pre_run_cell", self._cell_begins)
@@ -87,9 +88,14 @@ class NotebookHost:
         self._nobody.policy = policy
 
     @property
+    def open_questions(self) -> tuple[OpenQuestion, ...]:
+        """The questions that wait for a cell that waits, or for a place."""
+        return tuple(one for one in self._waiting if one.place is None and self._place_of(one.call) is None)
+
+    @property
     def unheard(self) -> tuple[str, ...]:
-        """The questions that wait for a cell that waits, a line each."""
-        return tuple(about for about, call in self._unheard if self._place_of(call) is None)
+        """The same, a line each."""
+        return tuple(one.about for one in self.open_questions)
 
     # The client's Host
 
@@ -204,15 +210,17 @@ class NotebookHost:
         """What can ask: in the call's own card, where it has one; else in the cell that waits, as soon as one does."""
         if (prompter := await self._at_hand()) is not None:
             return prompter
-        waiting = (about, asking.get())
-        self._unheard.append(waiting)
+        question = OpenQuestion(about, asking.get())
+        self._waiting.append(question)
         try:
             while True:
-                await asyncio.sleep(TICK)
+                await question.pause(TICK)
+                if question.place is not None:
+                    return WidgetPrompter(self._runtime, question.place)
                 if (prompter := await self._at_hand()) is not None:
                     return prompter
         finally:
-            self._unheard.remove(waiting)
+            self._waiting.remove(question)
 
     async def _at_hand(self) -> Prompter | None:
         """What can ask now; None where a person has yet to come to a cell that waits."""
@@ -268,3 +276,10 @@ def asking_in(runtime: Runtime, place: Place | None, call: CallHandle) -> Iterat
     finally:
         if host.places.get(call.id) is place:  # and not in a card that was shown later
             del host.places[call.id]
+
+
+def no_longer_in(runtime: Runtime, place: Place) -> None:
+    """Ask no more questions in a place, as it is taken away. On the background loop."""
+    if isinstance(host := runtime.host, NotebookHost):
+        for id in [id for id, other in host.places.items() if other is place]:
+            del host.places[id]

@@ -17,15 +17,19 @@ _KINDS = {Tool: "tool", Resource: "resource", ResourceTemplate: "template", Prom
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """Something that was found.
+    """Something that can be found.
 
     Attributes:
         server: whose it is.
         item: the tool, resource, template or prompt.
+        name: what it is called, in lower case: made once, since thousands are searched at each letter.
+        rest: what else is searched, in lower case.
     """
 
     server: str
     item: Any
+    name: str
+    rest: str
 
     @property
     def kind(self) -> str:
@@ -53,29 +57,44 @@ class Hit:
                 return f"%mcp read {visible(self.item.uri_template)}"
 
 
-def search(offers: Iterable[tuple[str, Sequence[Any]]], words: Sequence[str]) -> list[Hit]:
+def hits_of(server: str, items: Sequence[Any]) -> list[Hit]:
+    """What can be found of a server's.
+
+    Args:
+        server: what it is called.
+        items: what it offers.
+    """
+    return [Hit(server, item, item.name.lower(), _rest(item)) for item in items]
+
+
+def search(offers: Iterable[Hit], words: Sequence[str]) -> list[Hit]:
     """What holds all of the words, the best first: those with a word at the beginning of the name, then in it, then in
     the rest.
 
     Args:
-        offers: servers by name, and what they offer.
+        offers: what can be found.
         words: the words, of any case.
     """
     wanted = [word.lower() for word in words]
-    found: list[tuple[int, Hit]] = []
-    for server, items in offers:
-        for item in items:
-            name, rest = item.name.lower(), _rest(item)
-            if all(word in name or word in rest for word in wanted):
-                found.append((_rank(name, wanted), Hit(server, item)))
-    found.sort(key=lambda one: one[0])  # keeps the servers' own order among equals
-    return [hit for _, hit in found]
+    found: tuple[list[Hit], ...] = ([], [], [])  # each keeps the servers' own order
+    for hit in offers:
+        name, rest = hit.name, hit.rest
+        for word in wanted:  # a loop, not `all(…)`: it takes a third of the time
+            if word not in name and word not in rest:
+                break
+        else:
+            found[_rank(name, wanted)].append(hit)
+    return [hit for hits in found for hit in hits]
 
 
 def _rank(name: str, words: Sequence[str]) -> int:
-    if any(name.startswith(word) for word in words):
-        return 0
-    return 1 if any(word in name for word in words) else 2
+    best = 2
+    for word in words:
+        if word in name:
+            if name.startswith(word):
+                return 0
+            best = 1
+    return best
 
 
 def _rest(item: Any) -> str:

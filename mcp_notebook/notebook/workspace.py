@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 from ..client import CallHandle, Client, connect
 from ..client.pages import restored
@@ -52,6 +52,14 @@ OFFERS: dict[Kind, _Offer] = {
     "templates": _Offer(Client.list_resource_templates, "notifications/resources/list_changed"),
     "prompts": _Offer(Client.list_prompts, "notifications/prompts/list_changed"),
 }
+
+
+class Overview(Protocol):
+    """What shows how all of it stands, until there is a newer one."""
+
+    def end(self) -> None:
+        """Leave what is to be seen now, for good. May be called from any thread."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +176,8 @@ class Workspace:
         """Where servers are kept for: see `kept`."""
         self.journal = NotebookJournal(self.place)
         """What remembers calls beyond this kernel."""
+        self.overview: Overview | None = None
+        """The overview that is live."""
         self._members: dict[str, Member] = {}
         self._left: dict[str, list[CallHandle]] = {}
         self._open_journal()

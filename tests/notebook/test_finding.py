@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcp_notebook.notebook.searching import search
+from mcp_notebook.notebook.searching import hits_of, search
 from mcp_notebook.types import Prompt, PromptArgument, Resource, ResourceTemplate, Tool
 
 from .cells import Cells
@@ -23,10 +23,11 @@ OFFERS = [
     ),
     ("other", [Tool(name="READ", description=None)]),
 ]
+HITS = [hit for server, items in OFFERS for hit in hits_of(server, items)]
 
 
 def test_names_come_before_what_else_holds_the_words() -> None:
-    found = [(hit.server, hit.item.name) for hit in search(OFFERS, ["read"])]
+    found = [(hit.server, hit.item.name) for hit in search(HITS, ["read"])]
     assert found == [
         ("files", "read_file"),
         ("other", "READ"),
@@ -34,12 +35,12 @@ def test_names_come_before_what_else_holds_the_words() -> None:
         ("files", "notes"),
         ("files", "summary"),
     ]
-    assert [hit.item.name for hit in search(OFFERS, ["read", "text"])] == ["read_file"]
-    assert search(OFFERS, ["nothing"]) == []
+    assert [hit.item.name for hit in search(HITS, ["read", "text"])] == ["read_file"]
+    assert search(HITS, ["nothing"]) == []
 
 
 def test_each_thing_says_how_it_is_tried() -> None:
-    attempts = {hit.item.name: hit.attempt for hit in search(OFFERS, [""])}
+    attempts = {hit.item.name: hit.attempt for hit in search(HITS, [""])}
     assert attempts == {
         "read_file": "%mcp call files.read_file path=…",
         "list": "%mcp call files.list",

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...errors import MCPError
 from ...render.parts import Part, Table, Text
 from ...visible import visible
 from ..brief import CommandError
-from ..searching import Hit, search
+from ..searching import Hit, hits_of, search
 from ..workspace import NOTHING_YET, OFFERS, each
 from .table import Command, Invocation, Reply
 
@@ -24,13 +22,13 @@ def find_offers(invocation: Invocation) -> Reply:
     members = workspace.connected()
     if not members:
         raise CommandError(f"There is nothing to search: {NOTHING_YET}")
-    offers: list[tuple[str, list[Any]]] = []
+    offers: list[Hit] = []
     notes: list[Part] = []
     for member, lists in workspace.wait(each(members, *OFFERS)):
         if isinstance(lists, MCPError):
             notes.append(Text(f"{member.name} could not be searched: {lists}", "note"))
         else:
-            offers.append((member.name, [item for items in lists for item in items]))
+            offers += hits_of(member.name, [item for items in lists for item in items])
     hits = search(offers, words)
     value = [hit.item for hit in hits]
     if not hits:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...client import CallHandle
 from ...errors import SchemaError
@@ -18,9 +18,13 @@ from ..frontend import wants_widgets
 from ..live import Live
 from ..shown_arguments import without_secrets
 from ..text_form import TextForm
+from ..workspace import Workspace
 from .call import ToolCall, complete_call, parse_call
 from .table import Command, Invocation, Reply
 from .written import as_words
+
+if TYPE_CHECKING:
+    from ..widgets.tool_form import ToolForm
 
 
 def run_form(invocation: Invocation) -> Reply:
@@ -28,10 +32,10 @@ def run_form(invocation: Invocation) -> Reply:
     call = parse_call(invocation, complete=False)
     runtime = invocation.workspace.runtime
     frontend = runtime.frontend()
-    notes = _changes(invocation, call)
+    notes = _changes(invocation.workspace, call)
     form = _form(call)
     if runtime.answers_widgets and wants_widgets(frontend):
-        _show(invocation, call, form, notes)
+        _with_widgets(invocation.workspace, call, form, notes).show()
         return Reply()
     if frontend.stdin:
         return _ask(invocation, call, notes)
@@ -51,10 +55,15 @@ def _form(call: ToolCall) -> Form:
         ) from None
 
 
-def _show(invocation: Invocation, call: ToolCall, form: Form, notes: list[Part]) -> None:
+def tool_form(workspace: Workspace, call: ToolCall) -> ToolForm:
+    """A form with widgets, which can stand in a place. Raises CommandError."""
+    return _with_widgets(workspace, call, _form(call), _changes(workspace, call))
+
+
+def _with_widgets(workspace: Workspace, call: ToolCall, form: Form, notes: list[Part]) -> ToolForm:
     from ..widgets.tool_form import ToolForm
 
-    workspace, member, tool = invocation.workspace, call.found.member, call.found.item
+    member, tool = call.found.member, call.found.item
 
     def begin(arguments: dict[str, Any]) -> CallHandle:
         workspace.used.used(member.target.where, tool)
@@ -62,7 +71,7 @@ def _show(invocation: Invocation, call: ToolCall, form: Form, notes: list[Part])
         workspace.remember(handle)
         return handle
 
-    ToolForm(workspace.runtime, member.name, tool, form, notes, begin).show()
+    return ToolForm(workspace.runtime, member.name, tool, form, notes, begin)
 
 
 def _ask(invocation: Invocation, call: ToolCall, notes: list[Part]) -> Reply:
@@ -82,9 +91,9 @@ def _ask(invocation: Invocation, call: ToolCall, notes: list[Part]) -> Reply:
     return Reply(wait_for(handle, view, live, workspace.runtime, quiet=invocation.used))
 
 
-def _changes(invocation: Invocation, call: ToolCall) -> list[Part]:
+def _changes(workspace: Workspace, call: ToolCall) -> list[Part]:
     """What has changed about the tool since it was last called."""
-    changes = invocation.workspace.used.changes(call.found.member.target.where, call.found.item)
+    changes = workspace.used.changes(call.found.member.target.where, call.found.item)
     if not changes:
         return []
     lines = "\n".join(f"  {change}" for change in changes)

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 
-from ...render.letters import excerpt, one_line
 from ...render.parts import Card, Fold, Part, Table, Text, listing, text
 from .. import kept
 from ..brief import CommandError, hinted
-from ..call_view import log_line, state_card
-from ..host import NotebookHost
+from ..call_view import log_line
+from ..frontend import wants_widgets
+from ..overview.rows import Row, row_of, said_count, said_latency
+from ..overview.under_way import heading, open_calls, open_questions, parts_of_calls
 from ..workspace import Kind, Member, Workspace
 from .completing import Completing
 from .listing import complete_server
 from .table import Command, Invocation, Option, Reply
 
 ALL = Option("--all", "all of them")
-SHOWN = 10
-"""How many of the open calls the overview shows."""
 LINES = 50
 """How many of the last lines of a log are shown."""
-_WHY = 120
 
 _BEGINNING = [
     ("%mcp connect NAME -- command arguments…", "start a server and connect to it"),
@@ -31,35 +28,14 @@ _BEGINNING = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A server in the overview."""
-
-    member: Member
-    counts: Mapping[Kind, int | None]
-    latency: float | None
-
-    def connection(self) -> str:
-        """How it is connected, or why it is not."""
-        client = self.member.client
-        if client.state == "connected":
-            revision = client.profile.revision
-            return f"connected · {client.destination.transport} · {revision.name} ({revision.era})"
-        return f"lost: {excerpt(one_line(str(client.error)), _WHY)}" if client.state == "lost" else "disconnected"
-
-    def count(self, kind: Kind) -> str:
-        count = self.counts.get(kind)
-        return "–" if count is None else str(count)
-
-
 _COLUMNS = {
-    "server": lambda row: row.member.name,
-    "connection": Row.connection,
+    "server": lambda row: row.name,
+    "connection": lambda row: row.connection,
     "tools": lambda row: row.count("tools"),
     "resources": lambda row: row.count("resources"),
     "templates": lambda row: row.count("templates"),
     "prompts": lambda row: row.count("prompts"),
-    "latency": lambda row: "–" if row.latency is None else f"{row.latency * 1000:.1f} ms",
+    "latency": lambda row: row.latency,
 }
 
 
@@ -67,36 +43,27 @@ def overview(invocation: Invocation) -> Reply:
     """All servers and how to go on; where there are none, how to begin."""
     workspace = invocation.workspace
     clients = {member.name: member.client for member in workspace}
+    if invocation.used:
+        return Reply(clients)
     if not clients:
         parts = [Table(("to begin", ""), _BEGINNING), *_kept(workspace)]
         return Reply(clients, [Card("", "", parts, name="nothing is connected yet")])
-    rows = _rows(workspace)
+    runtime = workspace.runtime
+    if runtime.answers_widgets and wants_widgets(runtime.frontend()):
+        from ..widgets.overview.card import show_overview
+
+        notes = _kept(workspace)
+        show_overview(workspace, notes, lambda rows: _parts(workspace, rows, notes))
+        return Reply(clients)
+    return Reply(clients, _parts(workspace, _rows(workspace), _kept(workspace)))
+
+
+def _parts(workspace: Workspace, rows: Sequence[Row], kept: Sequence[Part]) -> list[Part]:
+    """All that the overview tells."""
+    name, about = heading(len(rows), len(open_calls(workspace)), len(open_questions(workspace)))
     first = next(iter(workspace.connected() or workspace)).name
-    count = f"{len(rows)} server{'s' if len(rows) > 1 else ''}"
-    notes = [next_step(first), *_lost(workspace), *_kept(workspace)]
-    open_calls = [call for call in workspace.calls.values() if not call.done()]
-    questions = _questions(workspace)
-    about = " · ".join(
-        _counted(len(some), word) for some, word in ((open_calls, "call"), (questions, "question")) if some
-    )
-    under_way = [state_card(call) for call in open_calls[-SHOWN:]]
-    return Reply(
-        clients, [Card("", "", listing(rows, _COLUMNS), name=count, about=about), *under_way, *questions, *notes]
-    )
-
-
-def _counted(count: int, word: str) -> str:
-    return f"{count} {word}{'s' if count > 1 else ''} open"
-
-
-def _questions(workspace: Workspace) -> list[Part]:
-    """What waits for the person."""
-    host = workspace.runtime.host
-    waiting = host.unheard if isinstance(host, NotebookHost) else ()
-    return [
-        Card("ask", "needs your answer", [Text(f"{about}. It is asked in the next cell that waits.")])
-        for about in waiting
-    ]
+    notes = [next_step(first), *_lost(workspace), *kept]
+    return [Card("", "", listing(rows, _COLUMNS), name=name, about=about), *parts_of_calls(workspace), *notes]
 
 
 def list_servers(invocation: Invocation) -> Reply:
@@ -113,7 +80,7 @@ def list_servers(invocation: Invocation) -> Reply:
 def _rows(workspace: Workspace) -> list[Row]:
     async def ask(member: Member) -> Row:
         counts, latency = await asyncio.gather(member.counts(), member.latency())
-        return Row(member, counts, latency)
+        return row_of(member, {kind: said_count(count) for kind, count in counts.items()}, said_latency(latency))
 
     async def ask_all() -> list[Row]:
         return await asyncio.gather(*map(ask, workspace))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
 from html import escape
 from typing import Any
 
@@ -15,6 +17,7 @@ from ...render.parts import Part, Text
 from ...render.style import CSS, ROOT
 from ..actions import Choice
 from ..places import Place
+from ..waiting import NobodyWaiting
 from .kit import all_of
 
 BUTTONS = "{where} .widget-button {{ height: auto; line-height: inherit; margin: 0; padding: 2px 10px; width: auto }}"
@@ -93,6 +96,9 @@ class Card(VBox):
         self._place = place
         await place.hold(self)
 
+    def withdraw(self) -> None:
+        """What it asks is to be asked elsewhere. Its widgets are closed by whoever hears of that."""
+
     def leave(self, line: str) -> None:
         """Leave a line in its place. May be called from any thread."""
         if self._place is None:
@@ -119,6 +125,12 @@ def button(choice: Choice, on_click: Callable[[], None]) -> Button:
     made = Button(description=choice.label, tooltip=choice.tooltip, button_style=choice.style)
     made.on_click(lambda _: on_click())
     return made
+
+
+def give_up(future: Future[Any]) -> None:
+    """Have whoever waits for an answer hear that nobody is asked any more."""
+    with suppress(InvalidStateError):  # there is an answer already
+        future.set_exception(NobodyWaiting("The card is no longer shown."))
 
 
 def made_visible(text: str) -> Html:

@@ -11,7 +11,7 @@ from ...render.letters import excerpt
 from ...transports.command import Command
 from ..actions import Choice
 from ..prompter import WARNING, Decision, circumstances
-from .card import Card, button, made_visible
+from .card import Card, button, give_up, made_visible
 
 _TITLE = "start this program on your computer?"
 _CHOICES = {
@@ -54,6 +54,9 @@ class ConsentCard(Card):
             f"● {_TITLE}\n\n    {self._command}\n\n{circumstances(self._command)}\n{WARNING}\n\n"
             "No buttons here? Interrupt, run `%env MCP_NOTEBOOK_PROMPTS=text`, and connect again."
         )
+
+    def withdraw(self) -> None:
+        give_up(self.decision)
 
     def settle(self, outcome: str) -> None:
         """Leave a line in the card's place. May be called from any thread."""

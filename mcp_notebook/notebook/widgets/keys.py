@@ -20,6 +20,7 @@ _SCRIPT = """
   }
   card.addEventListener('keydown', event => {
     const field = event.target;
+    if (field.closest('.mcp-asking') !== card) return;  // a card in this card has keys of its own
     const searching = field.matches('[list]') && field.value;
     const picking = field.matches('input') && !field.matches('[type=text]');
     const button = event.isComposing ? null

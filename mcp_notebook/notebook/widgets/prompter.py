@@ -32,9 +32,10 @@ class WidgetPrompter:
         self._place = place
 
     async def consent(self, command: Command) -> Decision:
-        card = await self._runtime.on_main(lambda: _shown(command))
+        card = _consent(command)
         outcome = f"{Decision.REFUSED.value}, as there was no answer"
         try:
+            await self._show(card)
             decision = await asyncio.wrap_future(card.decision)
             outcome = decision.value
             return decision
@@ -71,7 +72,7 @@ class WidgetPrompter:
             else:
                 card.settle(outcome)
 
-    async def _show(self, card: QuestionCard | UrlCard) -> None:
+    async def _show(self, card: ConsentCard | QuestionCard | UrlCard) -> None:
         """In its place, or in the cell that waits. Raises NobodyWaiting."""
         if self._place is None:
             await self._runtime.on_main(card.show)
@@ -122,9 +123,7 @@ def _url(server: str, params: ElicitParams, url: ExaminedUrl) -> UrlCard:
     return UrlCard(server, params.message, url)
 
 
-def _shown(command: Command) -> ConsentCard:
+def _consent(command: Command) -> ConsentCard:
     from .consent_card import ConsentCard  # loading ipywidgets takes longer than all the rest, and may not be needed
 
-    card = ConsentCard(command)
-    card.show()
-    return card
+    return ConsentCard(command)

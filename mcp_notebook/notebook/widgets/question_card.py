@@ -18,7 +18,7 @@ from ...render.parts import Fold, Part
 from ...types import ElicitParams, ElicitResult
 from ..forms import NOTHING, Field, Form
 from ..prompter import line
-from .card import Card, Choice, button, classed
+from .card import Card, Choice, button, classed, give_up
 from .form import FormView
 from .keys import CANCEL, SEND, keys
 from .kit import Kit
@@ -90,9 +90,13 @@ class QuestionCard(Card):
 
     def leave_outcome(self) -> None:
         """Leave a line that tells what was answered in the card's place. May be called from any thread."""
-        result = self.answer.result() if self.answer.done() and not self.answer.cancelled() else None
+        answered = self.answer.done() and not self.answer.cancelled() and self.answer.exception() is None
+        result = self.answer.result() if answered else None
         self.leave_parts([told(self._server, self._message, self._form.fields, result)])
         self._kit.close()
+
+    def withdraw(self) -> None:
+        give_up(self.answer)
 
     def _settle(self, action: Action) -> None:
         content = self.view.value if action == "accept" else None

@@ -20,6 +20,8 @@ from ..background import watch
 from ..call_view import CallView
 from ..commands.written import as_magic, as_python, as_words
 from ..forms import Form
+from ..host import no_longer_in
+from ..places import Place
 from ..prompter import line
 from ..runtime import Runtime
 from ..shown_arguments import without_secrets
@@ -57,7 +59,7 @@ class ToolForm(Card):
     ) -> None:
         self._runtime, self._server, self._tool, self._begin = runtime, server, tool, begin
         self._call: CallHandle | None = None
-        self._below = _Below()
+        self._below: _Below = _OutputBelow()
         self.view = FormView(form)
         self.view.on_submit(self._run)
         self.view.on_change(self._write)
@@ -95,7 +97,35 @@ class ToolForm(Card):
     def show(self) -> None:
         """Display it in the cell that runs, and below it a place for results. Call it in the main thread."""
         self.present(f"● a form for {line(self._tool.name)}: run the cell again to fill it in")
-        self._below.begin()
+        self._below.draw([])
+
+    async def stand_in(self, place: Place) -> None:
+        """Show it in another card, with results below it there."""
+        self._below = below = _SheetBelow(self._kit)
+        self.children = (*self.children, below.sheet)
+        await super().stand_in(place)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a call is at work."""
+        return self._call is not None
+
+    @property
+    def call(self) -> CallHandle | None:
+        """The call that is at work."""
+        return self._call
+
+    @property
+    def shown(self) -> Sequence[Part]:
+        """What is to be seen of its last call."""
+        return self._below.parts
+
+    def abandon(self) -> None:
+        """Take it away; a call goes on without it, and what that asked here is asked elsewhere."""
+        no_longer_in(self._runtime, self)
+        for card in self._questions.children:
+            card.withdraw()
+        self._close()
 
     # As a place for the call's questions
 
@@ -139,6 +169,10 @@ class ToolForm(Card):
     def _leave_it(self) -> None:
         self._stop()
         self.leave_parts([])
+
+    def _close(self) -> None:
+        self._row.children = [*self.buttons.values(), *self._rows[2:]]  # also what is not shown at the moment
+        super()._close()
         self._kit.close()
 
     def _show_code(self) -> None:
@@ -153,21 +187,49 @@ class ToolForm(Card):
 
 
 class _Below:
-    """The output below the form, in which its calls appear, the last one."""
+    """What is below the form: its calls appear there, the last one."""
 
     def __init__(self) -> None:
-        self._handle = DisplayHandle()
         self.told: list[Part] = []
-
-    def begin(self) -> None:
-        self._handle.display({"text/plain": ""}, raw=True)
+        self.parts: Sequence[Part] = ()
 
     def draw(self, parts: Sequence[Part]) -> bool:
-        self._handle.update(mimebundle([*parts, *self.told]), raw=True)
+        self.parts = [*parts, *self.told]
+        self.show()
         return True
 
     def finish(self, parts: Sequence[Part]) -> None:
         self.draw(parts)
+
+    def show(self) -> None:
+        raise NotImplementedError
+
+
+class _OutputBelow(_Below):
+    """An output of the form's cell."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._handle = DisplayHandle()
+        self._begun = False
+
+    def show(self) -> None:
+        if self._begun:
+            self._handle.update(mimebundle(self.parts), raw=True)
+        else:
+            self._handle.display({"text/plain": ""}, raw=True)
+        self._begun = True
+
+
+class _SheetBelow(_Below):
+    """A part of the card that the form stands in."""
+
+    def __init__(self, kit: Kit) -> None:
+        super().__init__()
+        self.sheet = kit.html()
+
+    def show(self) -> None:
+        say(self.sheet, h("div", write_all(self.parts)))
 
 
 _CLOSED, _OPENED = "▸ as code", "▾ as code"

@@ -17,7 +17,7 @@ from ...render.html import Html, h
 from ...visible import visible
 from ..actions import Choice
 from ..prompter import around_host, line
-from .card import Card, button, made_visible
+from .card import Card, button, give_up, made_visible
 
 Action = Literal["accept", "decline", "cancel"]
 _ALLOW = Choice("Show the link", "Then a click on the link opens the page in a new tab of your browser")
@@ -68,6 +68,9 @@ class UrlCard(Card):
         self.entitle(f"open the page of {self._server}")
         note = f"The call goes on when {self._server} says that you are done, or when you say so." if waits else ""
         self.change(self._says(_link(self._examined), note), [self.done_button] if waits else [])
+
+    def withdraw(self) -> None:
+        give_up(self.answer)
 
     def settle(self, outcome: str) -> None:
         """Leave a line in the card's place. May be called from any thread."""

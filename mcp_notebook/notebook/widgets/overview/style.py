@@ -1,0 +1,66 @@
+"""The style of the overview, on top of that of all cards."""
+
+from __future__ import annotations
+
+from ....render.html import Html
+from ....render.style import CSS, one_line
+from ..card import BUTTONS
+
+_SOURCE = """
+.mcp-overview, .mcp-overview .widget-box { margin: 0; overflow: visible }
+.mcp-overview .widget-html, .mcp-overview .widget-html-content {
+  font: inherit;
+  height: auto;
+  line-height: inherit;
+  margin: 0;
+}
+.mcp-overview .mcp-head { align-items: center; flex-wrap: wrap; gap: 4px 12px; padding: 5px 10px }
+.mcp-overview .mcp-head > .widget-html { flex: 1 1 auto }
+.mcp-overview .mcp-tools { align-items: center; flex: 0 1 auto; gap: 6px }
+.mcp-overview .mcp-tools > .widget-inline-hbox { height: auto; line-height: 1.45; margin: 0 }
+.mcp-overview .mcp-search.widget-text { flex: 0 1 250px; width: 250px }
+.mcp-overview .mcp-kind.widget-dropdown { flex: none; width: auto }
+.mcp-overview .mcp-tools input[type=text], .mcp-overview .mcp-tools select {
+  background-color: var(--jp-layout-color1, Field);
+  border: 1px solid var(--mcp-line);
+  border-radius: 4px;
+  box-sizing: border-box;
+  color: inherit;
+  font: inherit;
+  height: auto;
+  line-height: 1.45;
+  min-height: 0;
+  padding: 2px 6px;
+  width: 100%;
+}
+.mcp-overview .mcp-tools input::placeholder { color: var(--mcp-dim) }
+.mcp-overview .mcp-tools select { appearance: auto; background-image: none; padding: 2px }
+.mcp-overview .mcp-tools :is(input, select):focus { border-color: var(--jp-brand-color1, Highlight); outline: none }
+.mcp-overview .mcp-part { border-top: 1px solid var(--mcp-line); padding: 6px 10px }
+.mcp-overview .mcp-part:empty { display: none }
+.mcp-overview .mcp-part:has(> .mcp-servers) { padding-top: 2px }
+.mcp-overview .mcp-grid { column-gap: 16px; display: grid }
+.mcp-overview .mcp-tr {
+  align-items: baseline;
+  border-bottom: 1px solid var(--mcp-line);
+  display: grid;
+  grid-column: 1 / -1;
+  grid-template-columns: subgrid;
+}
+.mcp-overview .mcp-tr:last-child { border-bottom: 0 }
+.mcp-overview .mcp-flat, .mcp-overview .mcp-flat > .widget-html-content, .mcp-overview .mcp-cells { display: contents }
+.mcp-overview .mcp-cell { min-width: 0; padding: 3px 0 }
+.mcp-overview .mcp-servers { grid-template-columns: repeat(2, auto) minmax(0, 1fr) repeat(5, auto) }
+.mcp-overview .mcp-servers .mcp-cell { white-space: nowrap }
+.mcp-overview .mcp-servers .mcp-wide { grid-column: span 5; white-space: normal }
+.mcp-overview .mcp-hits {
+  align-items: baseline;
+  grid-template-columns: minmax(90px, max-content) auto minmax(0, 1fr) auto;
+}
+.mcp-overview .mcp-hits .mcp-about { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
+.mcp-overview .mcp-hits .mcp-trial { grid-column: 1 / -1; padding: 2px 0 6px }
+"""
+
+_BUTTONS = BUTTONS.format(where=".mcp-overview :is(.mcp-grid, .mcp-tools)")
+STYLE = Html(f"<style>{CSS}{one_line(_SOURCE)}{one_line(_BUTTONS)}</style>")
+"""The rules, as an element."""
