@@ -15,14 +15,13 @@ from ..jsonrpc import INVALID_PARAMS
 from ..limits import DEFAULT_LIMITS, Limits
 from ..render.letters import excerpt
 from ..transports.command import Command
-from ..transports.relay import behind, is_ours
 from ..types import ElicitParams, ElicitResult
 from .consent import TRUST, RememberedConsents, trusted_from_outside
 from .frontend import wants_widgets
 from .nobody import Nobody, Policy
 from .open_questions import OpenQuestion
 from .places import Place
-from .prompter import Decision, Prompter, line
+from .prompter import Decision, Prompter, in_short, line
 from .runtime import Runtime
 from .text_prompter import TextPrompter
 from .waiting import NobodyWaiting
@@ -116,7 +115,7 @@ class NotebookHost:
         if digest in self._allowed or await self._remembers(command):
             return
         if self._trusted:
-            await self.tell(f"● Starting without a question, as {TRUST}=1 says: {_in_short(command)}")
+            await self.tell(f"● Starting without a question, as {TRUST}=1 says: {in_short(command)}")
             return
         await self._decided(command, await self._decision(command), trust)
         self._allowed.add(digest)
@@ -187,7 +186,7 @@ class NotebookHost:
         elif decision is Decision.REFUSED:
             raise ConsentDenied(f"Not started: {excerpt(str(command))}. Connect again to be asked again.")
         elif decision is Decision.NOBODY and trust:
-            await self.tell(f"● Starting without a question, as nobody can be asked here: {_in_short(command)}")
+            await self.tell(f"● Starting without a question, as nobody can be asked here: {in_short(command)}")
         elif decision is Decision.NOBODY:
             raise ConsentDenied(
                 "Before a command starts, a person has to allow it, and nobody can be asked here. To allow it, start "
@@ -256,11 +255,6 @@ class NotebookHost:
             print(text)
         for about in self.unheard:
             print(f"● Waiting for you: {about}\n  It is asked in the next cell that waits for the result.")
-
-
-def _in_short(command: Command) -> str:
-    """A command, without what we put before it ourselves to keep its server running."""
-    return f"{behind(command)} (kept running)" if is_ours(command) else str(command)
 
 
 @contextmanager

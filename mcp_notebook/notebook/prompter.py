@@ -12,7 +12,7 @@ from typing import Protocol
 from ..client.urls import ExaminedUrl
 from ..render.letters import excerpt, legible, one_line
 from ..transports.command import Command
-from ..transports.relay import is_relay
+from ..transports.relay import behind, is_ours, is_relay
 from ..types import ElicitParams, ElicitResult
 from ..visible import visible
 
@@ -83,6 +83,11 @@ def around_host(url: ExaminedUrl) -> tuple[str, str, str]:
 def line(text: str) -> str:
     """Foreign text as one line, nothing hidden in it."""
     return excerpt(one_line(legible(text)))
+
+
+def in_short(command: Command) -> str:
+    """A command, without what we put before it ourselves to keep its server running."""
+    return f"{behind(command)} (kept running)" if is_ours(command) else str(command)
 
 
 def circumstances(command: Command) -> str:

@@ -50,3 +50,8 @@ def test_a_click_shows_the_link_which_opens_nothing_of_this_page(
     cell.screenshot(f"visit-link-{app}")
     cell.wait_until_done().wait_for("it was answered: accept")
     assert not [one for one in asked if "xample" in one]
+    cell.button("Close").click()
+    cell.wait_for("the link was shown: https://xn--xample-2of")
+    assert cell.output.locator("a").count() == 0
+    assert cell.output.get_by_role("button").count() == 0
+    assert "completed sign_in on files" in " ".join(cell.text.split())

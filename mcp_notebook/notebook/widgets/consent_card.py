@@ -10,7 +10,7 @@ from ...render.html import h
 from ...render.letters import excerpt
 from ...transports.command import Command
 from ..actions import Choice
-from ..prompter import WARNING, Decision, circumstances
+from ..prompter import WARNING, Decision, circumstances, in_short
 from .card import Card, button, give_up, made_visible
 
 _TITLE = "start this program on your computer?"
@@ -60,7 +60,7 @@ class ConsentCard(Card):
 
     def settle(self, outcome: str) -> None:
         """Leave a line in the card's place. May be called from any thread."""
-        self.leave(f"{outcome}: {excerpt(str(self._command))}")
+        self.leave(f"{outcome}: {excerpt(in_short(self._command))}")
 
     def _decide(self, decision: Decision) -> None:
         with suppress(InvalidStateError):  # it is decided already, or nobody wants to know any more

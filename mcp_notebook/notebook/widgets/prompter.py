@@ -64,7 +64,7 @@ class WidgetPrompter:
                 card.hold_link(wait)
                 holding = not wait
                 if wait:
-                    outcome = await _done(card, done)
+                    outcome = await _done(card, done, "done there, as you said")
             return ElicitResult(action=action)
         finally:
             if holding:
@@ -86,7 +86,7 @@ class WidgetPrompter:
             outcome = "the link was shown"
             try:
                 async with asyncio.timeout(DEFAULT_LIMITS.question):
-                    outcome = await _done(card, done)
+                    outcome = await _done(card, done, outcome)
             except TimeoutError:
                 pass
             finally:
@@ -100,12 +100,12 @@ class WidgetPrompter:
 _KEPT: set[asyncio.Task[None]] = set()
 
 
-async def _done(card: UrlCard, done: asyncio.Event) -> str:
-    """Until the server says that the person is done, or they say so; in a few words."""
+async def _done(card: UrlCard, done: asyncio.Event, said_so: str) -> str:
+    """Until the server says that the person is done, or they say so; in a few words, `said_so` for the latter."""
     told, said = asyncio.ensure_future(done.wait()), asyncio.wrap_future(card.done)
     try:
         await asyncio.wait({told, said}, return_when=asyncio.FIRST_COMPLETED)
-        return "done there" if told.done() else "done there, as you said"
+        return "done there" if told.done() else said_so
     finally:
         told.cancel()
         said.cancel()

@@ -52,6 +52,7 @@ class UrlCard(Card):
             action: button(choice, functools.partial(_settle, self.answer, action))
             for action, choice in choices.items()
         }
+        self.hide_button = button(_HIDE, functools.partial(_settle, self.done, None))
         self.done_button = button(_DONE, functools.partial(_settle, self.done, None))
         self._title = f"{self._server} wants you to open a page in your browser"
         super().__init__("mcp-ask", self._title, self._says(_shown(examined)), list(self.buttons.values()))
@@ -67,7 +68,7 @@ class UrlCard(Card):
         """Consent was given: here is the link. With `waits`, the call waits until all is done there."""
         self.entitle(f"open the page of {self._server}")
         note = f"The call goes on when {self._server} says that you are done, or when you say so." if waits else ""
-        self.change(self._says(_link(self._examined), note), [self.done_button] if waits else [])
+        self.change(self._says(_link(self._examined), note), [self.done_button if waits else self.hide_button])
 
     def withdraw(self) -> None:
         give_up(self.answer)
