@@ -12,7 +12,7 @@ from ..home import Home
 from ..limits import Limits
 from ..protocol.calls import CallEvent, CallLog, CallState, Occurrence
 from ..protocol.resuming import WorkStatus
-from . import task_requests
+from . import resume_requests, task_requests
 from .call import ClientCall
 from .maker import Maker
 from .making import gone_on_with, made
@@ -122,7 +122,7 @@ class CallHandle(ClientCall):
         async def ask() -> WorkStatus | None:
             if self._maker is None:
                 raise UnsupportedFeature(self._why_not())
-            return await (await self._maker.attached()).status(self)
+            return await resume_requests.status(await self._maker.attached(), self)
 
         return await self._home.run(ask())
 

@@ -566,7 +566,6 @@ class Client:
             limits=limits,
             on_notification=self._told,
             on_end=self._ended,
-            validate=self.validated,
             tool_headers=self._tool_headers if self.destination.has_headers else None,
         )
         self.error, self._tools, self._session = None, None, session
@@ -597,7 +596,7 @@ class Client:
             if any(call.lasts() and not call.done() for call in session.calls):
                 self._saved = session.saved
             await session.close()
-            self._left = session.left
+            self._left = session.calls.left
         self._state = "closed"
 
     def _annotated(self, tools: list[Tool]) -> dict[str, Annotated]:
@@ -624,7 +623,7 @@ class Client:
 
     def _ended(self, error: MCPError | None) -> None:
         if self._session is not None:
-            self._left = self._session.left
+            self._left = self._session.calls.left
         if error is not None and self._state == "connected":
             self.error, self._state = error, "lost"
 

@@ -11,6 +11,7 @@ from typing import Any
 from ..errors import ConnectionLost, MCPError, RequestTimeout
 from ..jsonrpc import Notification, RequestId
 from ..protocol.metadata import SUBSCRIPTION_ID
+from ..protocol.revision import Profile
 from ..types import SubscriptionFilter
 
 REOPENED = 10
@@ -40,9 +41,10 @@ class Listening:
     _open: set[_Subscription] = field(default_factory=set)
     _of_resources: dict[str, _Subscription] = field(default_factory=dict)
 
-    def begin(self, wanted: SubscriptionFilter) -> None:
-        """Open a subscription, without waiting for it."""
-        self._start(wanted)
+    def begin(self, wanted: SubscriptionFilter | None) -> None:
+        """Open a subscription, without waiting for it; None: there is nothing to hear of."""
+        if wanted is not None:
+            self._start(wanted)
 
     async def subscribe(self, uri: str) -> None:
         """Hear of a resource's changes from now on. Raises MCPError where the server does not let us."""
@@ -120,3 +122,13 @@ def _note_id(subscription: _Subscription) -> Callable[[RequestId], None]:
         subscription.id = id
 
     return note
+
+
+def lists_of(profile: Profile) -> SubscriptionFilter | None:
+    """The lists whose changes a server tells of; None where there are none."""
+    lists = {
+        f"{kind}_list_changed": True
+        for kind in ("tools", "prompts", "resources")
+        if (getattr(profile.server, kind) or {}).get("listChanged")
+    }
+    return SubscriptionFilter.model_validate(lists) if lists else None

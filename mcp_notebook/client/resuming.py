@@ -29,6 +29,7 @@ from ..errors import (
 from ..jsonrpc import INVALID_PARAMS
 from ..protocol.calls import Occurrence
 from ..types import Tool
+from . import resume_requests
 
 if TYPE_CHECKING:
     from .call import ClientCall
@@ -158,16 +159,16 @@ async def _once_more(call: ClientCall, session: ClientSession, timeout: float | 
         return await session.call(call, timeout, None, sent=call.process is not None)
     agreed = session.profile
     try:
-        return await session.resume(call, timeout)
+        return await resume_requests.resume(session, call, timeout)
     except SessionExpired:  # what is resumed outlives the session it began in
         await session.renew(agreed)
-        return await session.resume(call, timeout)
+        return await resume_requests.resume(session, call, timeout)
 
 
 async def _cancel_there(call: ClientCall, attach: Attach) -> None:
     """Resume a dropped call only to cancel it (RR-7)."""
     try:
         async with asyncio.timeout(CANCELLING):
-            await (await attach()).cancel_resumed(call)
+            await resume_requests.cancel(await attach(), call)
     except (MCPError, TimeoutError):
         pass  # the server gives it up by itself when nobody comes back

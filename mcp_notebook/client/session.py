@@ -7,24 +7,20 @@ import functools
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from secrets import token_hex
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
 from ..calls.about_tasks import ABOUT, Asked, answer_about_tasks
 from ..calls.carrying_out import carry_out, wishes
 from ..calls.tasks import Tasks
-from ..errors import InvalidResult, MCPError, ProtocolError, SessionExpired, UnsupportedFeature
+from ..errors import InvalidResult, MCPError, ProtocolError, SessionExpired
 from ..journal import SavedSession
-from ..jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, Notification, Request, RequestId
+from ..jsonrpc import METHOD_NOT_FOUND, Notification, Request, RequestId
 from ..limits import Limits
-from ..protocol.calls import CallState
-from ..protocol.extensions import RESUMING as DIALECTS
 from ..protocol.extensions.extension_tasks import RESULT_TYPE as TASK
 from ..protocol.metadata import LOG_LEVEL, written
 from ..protocol.negotiation import HEADER_MISMATCH, agreed
-from ..protocol.resuming import WorkStatus, mark, read_mark
 from ..protocol.revision import Profile, Revision
 from ..store.memory import MemoryStore
 from ..transports.base import Channel, InSession
@@ -32,41 +28,31 @@ from ..transports.connection import NO_ANSWER, Connection, OnProgress
 from ..transports.relay import ATTACHED, Attached
 from ..types import (
     Implementation,
-    InputRequest,
-    InputRequiredResult,
     LoggingLevel,
     LogMessage,
     Result,
-    SubscriptionFilter,
 )
-from ..types.problems import first_problem
 from . import task_requests
-from .answering import QUESTIONS, Answering, answer
+from .answering import QUESTIONS, Answering
 from .cache import ResultCache
-from .listening import Listening
+from .heard import HeardCalls, comes_early
+from .listening import Listening, lists_of
 from .opening import Opening
-from .questions import Given, answer_once, asking
+from .questions import Questions
 from .visits import Visits
 
 if TYPE_CHECKING:
     from .call import ClientCall
-    from .calls import CallHandle
-    from .results import ToolResult
 
 logger = logging.getLogger("mcp_notebook.client")
 LOG_LINES = 1000
 """How many of a server's log lines a client remembers."""
-LEFT = 1000
-"""How many calls of lost connections a client remembers, to go on with them."""
 SERVER = "server"
 """The owner of the tasks that a client carries out: there is but one."""
-LINGER = 0.1
-"""Seconds that the request which resumed a stream is given to be answered, once the call's own answer is there."""
 RETRYABLE = frozenset({"tools/call", "prompts/get", "resources/read"})
 """The methods whose first answer may be a question (basic/patterns/mrtr)."""
-
-
 ANNOUNCED = frozenset({"notifications/requests/resumePolicy", "notifications/stream/create"})
+"""What tells that a call can be resumed."""
 
 ToolHeaders = Callable[[dict[str, Any], bool], Awaitable[Mapping[str, str] | None]]
 
@@ -81,7 +67,6 @@ class ClientSession:
         limits: the bounds to keep.
         on_notification: told of every notification that is no progress.
         on_end: told when the connection ends.
-        validate: makes a tool's result of JSON data: (the tool's name, the data) -> the result.
         tool_headers: what HTTP headers should say of a call: (its parameters, whether to look at the tool anew);
             None where the transport has no headers.
     """
@@ -95,22 +80,14 @@ class ClientSession:
         limits: Limits,
         on_notification: Callable[[Notification], None],
         on_end: Callable[[MCPError | None], None],
-        validate: Callable[[str, Any], ToolResult],
         tool_headers: ToolHeaders | None,
     ) -> None:
         self.connection = Connection(channel, self, limits=limits, questions_stop_the_clock=True)
-        self.calls: set[ClientCall] = set()
-        self._by_id: dict[RequestId, ClientCall] = {}
-        self._given: Given = {}
-        self.by_task: dict[str, ClientCall] = {}
-        """The calls that have become tasks, by the ids of these."""
+        self.calls = HeardCalls(left)
         self.attached: Attached | None = None
         """What the relay says, where there is one between."""
-        self.left = [call for call in left if call.outlives_its_connection]
-        """What was under way when the connection ended, or before it began."""
         self.log: deque[LogMessage] = deque(maxlen=LOG_LINES)
         self.faults: deque[str] = deque(maxlen=100)
-        self.tool_result = validate
         self._tool_headers = tool_headers
         self._renewing = asyncio.Lock()
         self._answering = answering
@@ -122,6 +99,7 @@ class ClientSession:
         self._meta: dict[str, Any] | None = None
         self._cache = ResultCache()
         self._visits = Visits(answering.visiting, limits)
+        self.questions = Questions(answering, self._visits, self.calls, limits.question)
         self._listening = Listening(self._listen, self.on_fault, limits.request)
 
     @property
@@ -144,7 +122,7 @@ class ClientSession:
             ConnectionLost: it ended meanwhile.
         """
         capabilities = self._answering.capabilities()
-        for call in self.left:  # a relay delivers what it kept before anything is asked
+        for call in self.calls.left:  # a relay delivers what it kept before anything is asked
             if call.process is not None and call.request_id is not None:
                 self.connection.adopt(Request(call.request_id, "tools/call"))
         await self.connection.open()
@@ -156,7 +134,7 @@ class ClientSession:
             self._meta = written(profile.revision.name, profile.client, info)
             self.set_log_level("info")
         if profile.revision.changes == "listened":
-            self._listen_to_lists(profile)
+            self._listening.begin(lists_of(profile))
 
     @property
     def saved(self) -> SavedSession | None:
@@ -232,13 +210,13 @@ class ClientSession:
                 raise InvalidResult(f"The server answered {method!r} with a result of type {str(kind)[:80]!r}.")
             if call is not None:
                 call.process = None  # nothing works on it now
-            asked = await self._supplied(params, raw, number, call)
+            asked = await self.questions.supplied(self.profile, params, raw, number, call)
         raise InvalidResult(f"The server asked {self.limits.rounds} times for more and gave no result (Limits.rounds).")
 
     async def call(self, call: ClientCall, timeout: float | None, total: float | None, *, sent: bool = False) -> Any:
         """Make a call of a tool. With `sent` it runs there already, and is only waited for. One that becomes a task is
         heard until it is left."""
-        self.enter(call)
+        self.calls.enter(call)
         params, task = call.params, call.as_task
         if task is not None:
             params = task.form.declared_in(task.form.augmented(params, task.wish), self.profile)
@@ -257,83 +235,7 @@ class ClientSession:
             return call.whole(raw)
         finally:
             if not begun:
-                self.leave(call)
-
-    async def resume(self, call: ClientCall, timeout: float | None) -> Any:
-        """Go on with a call that was announced to be resumable; the raw result.
-
-        Raises:
-            ProtocolError: the server no longer has it, or it failed.
-            ConnectionLost: the connection was lost again.
-        """
-        assert call.dialect is not None
-        assert call.policy is not None
-        assert call.request_id is not None
-        method, params = call.dialect.resume(call.policy)
-        params = {**params, "_meta": mark(None, call.request_id, call.last_number)}
-        self.enter(call)
-        try:
-            if not call.dialect.same_id:
-                resume = Request(f"{call.request_id}/{token_hex(4)}", method, params)
-                return call.whole(await self._resume_stream(call, resume, timeout))
-            return call.whole(
-                await self.connection.request(
-                    method,
-                    params,
-                    timeout=timeout,
-                    on_progress=call.progressed,
-                    id=call.request_id,
-                    lasts=call.lasts,
-                    on_moved=call.way_moved,
-                )
-            )
-        finally:
-            self.leave(call)
-
-    async def _resume_stream(self, call: ClientCall, resume: Request, timeout: float | None) -> Any:
-        """Go on under another id than the call's: the call's own answer comes, and then that of the resume (ST-9)."""
-        connection = self.connection
-        assert call.request_id is not None
-        original = Request(call.request_id, "tools/call")
-        outcome = connection.expect(original, timeout=timeout, on_progress=call.progressed, lasts=call.lasts)
-        try:
-            ended = await connection.ask(resume, on_moved=call.way_moved)
-            await asyncio.wait({outcome, ended}, return_when=asyncio.FIRST_COMPLETED)
-            if not outcome.done():
-                await ended  # it was refused, or the connection is lost; else the answer is still to come
-            result = await outcome
-            await asyncio.wait({ended}, timeout=LINGER)
-            return result
-        except asyncio.CancelledError:
-            connection.notify_soon("notifications/cancelled", {"requestId": resume.id, "reason": "no longer wanted"})
-            raise
-        finally:
-            connection.let_go(call.request_id)
-            connection.let_go(resume.id)
-
-    async def cancel_resumed(self, call: ClientCall) -> None:
-        """Resume a call, and cancel it at once."""
-        if call.policy is None:
-            if call.process == self.process:
-                params = {"requestId": call.request_id, "reason": "no longer wanted"}
-                await self.connection.notify("notifications/cancelled", params)
-            return
-        resumed = asyncio.ensure_future(self.resume(call, None))
-        await asyncio.sleep(0)  # it is on its way before its cancellation is
-        resumed.cancel()
-        await asyncio.wait([resumed])
-
-    async def status(self, call: ClientCall) -> WorkStatus | None:
-        """How a resumable call stands there; None where the answer cannot be read.
-
-        Raises:
-            UnsupportedFeature: it is not resumable.
-            ProtocolError: the server no longer has it.
-        """
-        if call.dialect is None or call.policy is None:
-            raise UnsupportedFeature(f"The server did not announce that {call.tool!r} can be resumed.")
-        method, params = call.dialect.ask_status(call.policy)
-        return call.dialect.read_status(await self.connection.request(method, params, timeout=self.limits.request))
+                self.calls.leave(call)
 
     async def _once(
         self,
@@ -355,7 +257,7 @@ class ClientSession:
             timeout=timeout,
             total=total,
             on_progress=on_progress,
-            on_sent=functools.partial(self._sent, call) if call is not None else None,
+            on_sent=functools.partial(self.calls.sent, call) if call is not None else None,
             lasts=call.lasts if call is not None else None,
             on_moved=call.way_moved if call is not None else None,
             id=call.request_id if call is not None and sent else None,
@@ -398,31 +300,13 @@ class ClientSession:
         if self._meta is not None and self.profile.server.logging is not None:
             self._meta[LOG_LEVEL] = level
 
-    def enter(self, call: ClientCall) -> None:
-        """What belongs to a call is heard from here on; may be said again."""
-        self.calls.add(call)
-        if call.request_id is not None:
-            self._by_id[call.request_id] = call
-        if call.as_task is not None and call.as_task.id is not None:
-            self.by_task[call.as_task.id] = call
-
-    def leave(self, call: ClientCall) -> None:
-        """It is no longer heard."""
-        self.calls.discard(call)
-        if not self.calls:
-            self._given = {}  # an id that comes later is another question's
-        if call.request_id is not None and self._by_id.get(call.request_id) is call:
-            del self._by_id[call.request_id]
-        if call.as_task is not None and call.as_task.id is not None:
-            self.by_task.pop(call.as_task.id, None)
-
     # The connection's Handler
 
     async def on_request(self, request: Request) -> Any:
         if request.method == "ping":
             return Result()
-        call = self._call_of(request.params)
-        if self._misses(request.params, call):
+        call = self.calls.of_message(request.params)
+        if comes_early(request.params, call):
             return NO_ANSWER  # it is asked again when the call is resumed, in its turn
         profile = self._profile
         if profile is None or profile.revision.questions != "pushed":
@@ -441,9 +325,9 @@ class ClientSession:
                 owner=SERVER,
                 request=request,
                 connection=self.connection,
-                work=lambda _: self._answer(request.method, request.params, call),
+                work=lambda _: self.questions.answer(profile, request.method, request.params, call),
             )
-        result = await answer_once(request, call, self._given if self.calls else {}, self._answer)
+        result = await self.questions.answer_once(profile, request, call)
         related = task_requests.relations(request.params)
         return result.model_copy(update={"meta": {**(result.meta or {}), **related}}) if related else result
 
@@ -465,7 +349,7 @@ class ClientSession:
             case "notifications/elicitation/complete":
                 self._visits.told(notification)
             case method if method in ANNOUNCED:
-                self._announced(notification)
+                self.calls.announced(notification)
             case method if method.startswith("notifications/tasks"):
                 task_requests.told(self, notification)
         self._on_notification(notification)
@@ -476,44 +360,8 @@ class ClientSession:
 
     def on_disconnected(self, error: MCPError | None) -> None:
         self._listening.close()
-        for call in self.calls:
-            if call.status is CallState.INPUT_REQUIRED:
-                call.process = None  # whoever is connected next does not hear its question
-        self.left = [call for call in {*self.left, *self.calls} if call.outlives_its_connection][-LEFT:]
+        self.calls.drop()
         self._on_end(error)
-
-    # Within
-
-    def _sent(self, call: ClientCall, id: RequestId) -> None:
-        """A call goes on its way under an id, perhaps not its first."""
-        if call.request_id is not None:
-            self._by_id.pop(call.request_id, None)
-        call.sent(id)
-        self._by_id[id] = call
-
-    def _with_meta(self, params: dict[str, Any]) -> dict[str, Any]:
-        if self._meta is None:
-            return params
-        return {**params, "_meta": {**self._meta, **(params.get("_meta") or {})}}
-
-    async def _supplied(self, params: dict[str, Any], raw: Any, number: int, call: ClientCall | None) -> dict[str, Any]:
-        """The request anew, with what the server asked for; its state goes back as it came, byte for byte."""
-        try:
-            wanted = InputRequiredResult.model_validate(raw)
-        except ValidationError as error:
-            raise InvalidResult(f"The server's question is broken: {first_problem(error)}.") from None
-        if wanted.input_requests is None and wanted.request_state is None:
-            raise InvalidResult("The server's question is broken: it has neither 'inputRequests' nor 'requestState'.")
-        if not wanted.input_requests:
-            await asyncio.sleep(min(0.1 * 2**number, 2.0))  # "not yet": there is nothing to answer
-        asked = wanted.input_requests or {}
-        answers = await asyncio.gather(*(self.answer_input(one, call) for one in asked.values()))
-        supplied = {**params}
-        if asked:
-            supplied["inputResponses"] = dict(zip(asked, answers, strict=True))
-        if wanted.request_state is not None:
-            supplied["requestState"] = wanted.request_state
-        return supplied
 
     def told_of(self, call: ClientCall, notification: Notification) -> None:
         """What a call has said arrived otherwise than by itself."""
@@ -522,47 +370,15 @@ class ClientSession:
         else:
             self.on_notification(notification)
 
-    async def answer_input(self, asked: InputRequest, call: ClientCall | None) -> Any:
-        """The answer to a question inside a result, as JSON data.
+    # Within
 
-        Raises:
-            InvalidResult: the server asks for what was not declared.
-        """
-        if asked.method not in QUESTIONS or not self.profile.client_has(asked.method):
-            raise InvalidResult(f"The server asks for {asked.method[:80]!r}, which this client did not declare.")
-        return (await self._answer(asked.method, asked.params, call)).wire()
-
-    async def _answer(self, method: str, params: dict[str, Any] | None, call: ClientCall | None) -> Result:
-        if call is None:
-            return await self._answer_in_time(method, params)
-        call.asked(params)
-        asking.set(cast("CallHandle", call))  # which is what people know it by
-        try:
-            result = await self._answer_in_time(method, params)
-        except BaseException as error:
-            call.answered(error, params)
-            raise
-        call.answered(result, params)
-        return result
-
-    async def _answer_in_time(self, method: str, params: dict[str, Any] | None) -> Result:
-        try:
-            async with asyncio.timeout(self.limits.question):
-                return await answer(self._answering, self._visits, self.profile, method, params)
-        except TimeoutError:
-            raise ProtocolError(INTERNAL_ERROR, f"No answer within {self.limits.question:g} s.") from None
+    def _with_meta(self, params: dict[str, Any]) -> dict[str, Any]:
+        if self._meta is None:
+            return params
+        return {**params, "_meta": {**self._meta, **(params.get("_meta") or {})}}
 
     async def _listen(self, params: dict[str, Any], on_sent: Callable[[RequestId], None]) -> Any:
         return await self.connection.request("subscriptions/listen", self._with_meta(params), on_sent=on_sent)
-
-    def _listen_to_lists(self, profile: Profile) -> None:
-        lists = {
-            f"{kind}_list_changed": True
-            for kind in ("tools", "prompts", "resources")
-            if (getattr(profile.server, kind) or {}).get("listChanged")
-        }
-        if lists:
-            self._listening.begin(SubscriptionFilter.model_validate(lists))
 
     def _attached_to(self, params: dict[str, Any]) -> None:
         try:
@@ -573,8 +389,8 @@ class ClientSession:
     def _logged(self, notification: Notification) -> bool:
         """Take in a log line; whether it is to be told of."""
         params = notification.params or {}
-        call = self._call_of(params)
-        if self._misses(params, call) or (call is not None and not call.fresh(params)):
+        call = self.calls.of_message(params)
+        if comes_early(params, call) or (call is not None and not call.fresh(params)):
             return False
         try:
             line = LogMessage.model_validate(params)
@@ -585,32 +401,3 @@ class ClientSession:
             call.logged(line)
         self.log.append(line)
         return True
-
-    def _misses(self, params: dict[str, Any] | None, call: ClientCall | None) -> bool:
-        """Whether a message comes too early to be taken: it belongs to a call that is still to be resumed here, or is
-        just being, and comes again in its turn."""
-        if call is not None:
-            return call.misses(params)
-        return read_mark(params).number > 0 and task_requests.related_task(params) is None
-
-    def _announced(self, notification: Notification) -> None:
-        """A call can be resumed."""
-        for dialect in DIALECTS:
-            policy = dialect.read_policy(notification)
-            if policy is None:
-                continue
-            # A relay may deliver it before the call is gone on with here.
-            left = (one for one in self.left if one.request_id == policy.request_id)
-            call = self._by_id.get(policy.request_id) or next(left, None)
-            if call is not None:
-                call.resumable(dialect, policy)
-
-    def _call_of(self, params: dict[str, Any] | None) -> ClientCall | None:
-        """The call that a message belongs to: the one it names, else the only one there is, if so."""
-        id = read_mark(params).request_id
-        if id is not None:
-            return self._by_id.get(id)
-        task = task_requests.related_task(params)
-        if task is not None:
-            return self.by_task.get(task)
-        return next(iter(self.calls)) if len(self.calls) == 1 else None

@@ -58,7 +58,7 @@ async def answer(session: ClientSession, call: ClientCall, task: AsTask) -> None
     for key, asked in task.state.questions.items() if task.state is not None else ():
         pending = call.questions.get(key)
         if pending is None:
-            answering = session.answer_input(InputRequest.model_validate(asked), call)
+            answering = session.questions.answer_input(session.profile, InputRequest.model_validate(asked), call)
             pending = call.questions[key] = asyncio.ensure_future(answering)
             pending.add_done_callback(lambda _: task.news.set())
         elif pending.done():
@@ -80,7 +80,7 @@ async def delete(session: ClientSession, task: AsTask) -> None:
 
 def leave(session: ClientSession, call: ClientCall, task: AsTask) -> None:
     """No longer hear of it."""
-    session.leave(call)
+    session.calls.leave(call)
     if call.request_id is not None and task.form.pushes:
         session.connection.release(call.request_id)
 
@@ -88,7 +88,7 @@ def leave(session: ClientSession, call: ClientCall, task: AsTask) -> None:
 def told(session: ClientSession, notification: Notification) -> None:
     """A notification may tell of a task."""
     created = requestor_tasks.created(notification)
-    call = session.by_task.get(created or named(notification.params) or "")
+    call = session.calls.of_task(created or named(notification.params) or "")
     if call is None or call.as_task is None:
         return
     task = call.as_task
@@ -116,7 +116,7 @@ def relations(params: dict[str, Any] | None) -> dict[str, Any]:
 
 def listen(session: ClientSession, call: ClientCall, task: AsTask) -> None:
     """Hear what a task says on this connection; may be said again."""
-    session.enter(call)
+    session.calls.enter(call)
     if call.request_id is not None and task.form.pushes:
         session.connection.linger(Request(call.request_id, "tools/call"), call.progressed)
 
