@@ -65,6 +65,7 @@ _SOURCE = """
   vertical-align: top;
   white-space: pre-wrap;
 }
+.mcp-nb .mcp-table td { min-width: 4em }
 .mcp-nb .mcp-table th { color: var(--mcp-dim); font-weight: 500; overflow-wrap: normal }
 .mcp-nb .mcp-names td:first-child { font-weight: 600; overflow-wrap: normal }
 .mcp-nb summary { color: var(--mcp-dim); cursor: pointer }

@@ -38,7 +38,7 @@ def find_offers(invocation: Invocation) -> Reply:
 
 def _table(hits: list[Hit]) -> Table:
     rows = [[f"{hit.server}.{visible(hit.item.name)}", hit.kind, hit.about, hit.attempt] for hit in hits]
-    return Table(("name", "is a", "about", "to try it"), rows, names=True)
+    return Table(("name", "kind", "about", "to try it"), rows, names=True)
 
 
 def _more(hits: list[Hit]) -> list[Part]:
