@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 
 from ..render.test_hostile import CORPUS
 from .driver import Notebook
+from .hostile import HIDDEN, MARKUP, assert_harmless, watched
 from .test_questions import asked, expect_value
 
 pytestmark = pytest.mark.browser
@@ -28,9 +28,6 @@ def ask(server, message, schema):
     return runtime.wait(runtime.submit(host.elicit(server, params)), 120)
 print("ready")
 """
-HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
-
-FOREIGN = "script, iframe, object, embed, link, a, img, b[onclick], [onmouseover], [onerror]"
 
 
 def hostile(text: str) -> dict[str, Any]:
@@ -61,28 +58,14 @@ def hostile(text: str) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def watched(open_notebook: Callable[..., Notebook]) -> Iterator[tuple[Notebook, list[str]]]:
-    """A notebook, and all that its page did that it should not."""
+def notebook(open_notebook: Callable[..., Notebook]) -> Iterator[Notebook]:
     notebook = open_notebook()
-    deeds: list[str] = []
-    home = notebook.page.url.split("/lab")[0]
-
-    def dismissed(dialog: Any) -> None:
-        deeds.append(f"dialog {dialog.message}")
-        dialog.dismiss()
-
-    notebook.page.on("dialog", dismissed)
-    notebook.page.on(
-        "request",
-        lambda request: None if request.url.startswith((home, "data:image/", "blob:")) else deeds.append(request.url),
-    )
     notebook.run(SETUP).wait_for("ready")
-    yield notebook, deeds
-    assert deeds == []
+    with watched(notebook):
+        yield notebook
 
 
-def test_whatever_a_server_says_in_a_form_is_text(watched: tuple[Notebook, list[str]]) -> None:
-    notebook, deeds = watched
+def test_whatever_a_server_says_in_a_form_is_text(notebook: Notebook) -> None:
     parts = {f"{at} {text}": hostile(text) for at, text in enumerate(CORPUS.values())}
     schema = {"type": "object", "properties": parts, "required": list(parts)}
     said = "\n".join(CORPUS.values())
@@ -91,23 +74,17 @@ def test_whatever_a_server_says_in_a_form_is_text(watched: tuple[Notebook, list[
     cell.button("▸ as JSON").click()
     cell.button("Send").click()
     cell.output.get_by_role("alert").first.wait_for()
-    assert "<img src=x onerror=alert(1)>" in cell.text
-    assert not HIDDEN.search(cell.text)
+    assert MARKUP in cell.text
     assert not HIDDEN.search(cell.output.locator(".mcp-json textarea").input_value())
-    assert cell.output.locator(FOREIGN).count() == 0
+    assert_harmless(cell)
     cell.button("Decline").click()
     cell.wait_until_done().wait_for("declined")
-    assert cell.output.locator(FOREIGN).count() == 0
-    assert not HIDDEN.search(cell.text)
-    assert deeds == []
+    assert_harmless(cell)
 
 
-def test_very_many_values_and_very_long_texts_are_shown_in_part_and_sent_whole(
-    watched: tuple[Notebook, list[str]],
-) -> None:
+def test_very_many_values_and_very_long_texts_are_shown_in_part_and_sent_whole(notebook: Notebook) -> None:
     from playwright.sync_api import expect
 
-    notebook, _ = watched
     cell = notebook.start(
         "long = 'x' * 10_000_000\n"
         "cities = [{'const': n, 'title': f'City {n:06}'} for n in range(100_000)]\n"
@@ -133,14 +110,14 @@ def test_very_many_values_and_very_long_texts_are_shown_in_part_and_sent_whole(
 
 
 @pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "America/Los_Angeles"])
-def test_a_day_is_the_same_in_every_time_zone(watched: tuple[Notebook, list[str]], zone: str) -> None:
-    page = watched[0].page
+def test_a_day_is_the_same_in_every_time_zone(notebook: Notebook, zone: str) -> None:
+    page = notebook.page
     tools = page.context.new_cdp_session(page)
     tools.send("Emulation.setTimezoneOverride", {"timezoneId": zone})
     days: dict[str, Any] = {name: {"type": "string", "format": "date"} for name in ("first", "second", "third")}
     days["first"]["default"] = "2026-12-24"
     days["second"]["default"] = "2026-01-01"
-    cell = watched[0].start(f"print(ask('travel', 'When?', {{'type': 'object', 'properties': {days!r}}}).content)")
+    cell = notebook.start(f"print(ask('travel', 'When?', {{'type': 'object', 'properties': {days!r}}}).content)")
     expect_value(asked(cell, "first"), "2026-12-24")
     asked(cell, "second").fill("2026-03-29")
     asked(cell, "third").fill("2026-06-30")

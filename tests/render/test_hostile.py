@@ -35,8 +35,25 @@ CORPUS = {
 }
 
 
-def everywhere(text: str) -> list[Any]:
-    """Values that carry a text in each place where a server's text can stand."""
+def answers(text: str) -> list[types.CallToolResult]:
+    """What a tool can answer, with a text in each place that shows it."""
+    named: Any = {"name": text, "title": text, "description": text}
+    return [
+        answer(say(text)),
+        answer(say(text), isError=True),
+        answer(structuredContent={text: [text, {text: [text, [text, {}]]}]}),
+        answer(structuredContent={"result": [{text: text, "other": 1}, {"other": None}]}),
+        answer({"type": "image", "data": text, "mimeType": text}, {"type": "audio", "data": "AAAA", "mimeType": text}),
+        answer({"type": "image", "data": text, "mimeType": "image/png"}),
+        answer({"type": "resource_link", "uri": text, "mimeType": text, "size": 3, **named}),
+        answer({"type": "resource", "resource": {"uri": text, "mimeType": text, "text": text}}),
+        answer({"type": "resource", "resource": {"uri": text, "mimeType": "image/svg+xml", "text": text}}),
+        answer({"type": text, text: text}),
+    ]
+
+
+def offers(text: str) -> tuple[types.Tool, types.Resource, types.ResourceTemplate, types.Prompt]:
+    """What a server can offer, with a text in each place that shows it."""
     schema = {
         "type": "object",
         "properties": {
@@ -47,30 +64,26 @@ def everywhere(text: str) -> list[Any]:
         "required": [text],
     }
     named: Any = {"name": text, "title": text, "description": text}
-    resource = types.Resource(uri=text, mime_type=text, size=3, **named)
-    tool = types.Tool(input_schema=schema, output_schema=schema, **named)
+    return (
+        types.Tool(input_schema=schema, output_schema=schema, **named),
+        types.Resource(uri=text, mime_type=text, size=3, **named),
+        types.ResourceTemplate(uri_template=text, mime_type=text, **named),
+        types.Prompt(arguments=[types.PromptArgument(name=text, required=True)], **named),
+    )
+
+
+def everywhere(text: str) -> list[Any]:
+    """Values that carry a text in each place where a server's text can stand."""
     return [
-        answer(say(text)),
-        answer(say(text), isError=True),
-        answer(structuredContent={text: [text, {text: [text, [text, {}]]}]}),
-        answer(structuredContent={"result": [{text: text, "other": 1}, {"other": None}]}),
-        answer({"type": "image", "data": text, "mimeType": text}, {"type": "audio", "data": "AAAA", "mimeType": text}),
-        answer({"type": "image", "data": text, "mimeType": "image/png"}),
-        answer({"type": "resource_link", **resource.wire()}),
-        answer({"type": "resource", "resource": {"uri": text, "mimeType": text, "text": text}}),
-        answer({"type": "resource", "resource": {"uri": text, "mimeType": "image/svg+xml", "text": text}}),
-        answer({"type": text, text: text}),
+        *answers(text),
         types.ReadResourceResult(contents=[types.ResourceContents(uri=text, mime_type=text, blob=text)]),
         types.GetPromptResult(
             description=text, messages=[types.PromptMessage.model_validate({"role": "user", "content": say(text)})]
         ),
         types.CompleteResult(completion=types.Completion(values=[text])),
         types.Implementation.model_validate({"name": text, "version": text}),
-        tool,
-        [tool],
-        [resource],
-        [types.ResourceTemplate(uri_template=text, mime_type=text, **named)],
-        [types.Prompt(arguments=[types.PromptArgument(name=text, required=True)], **named)],
+        *offers(text),
+        *([offer] for offer in offers(text)),
         errors.MCPError(text),
         errors.ProtocolError(1, text, {text: text}),
         errors.ProtocolError(1, text, text),

@@ -102,7 +102,8 @@ class Card(VBox):
     def leave(self, line: str) -> None:
         """Leave a line in its place. May be called from any thread."""
         if self._place is None:
-            self._handle.update({"text/plain": f"● {line}"}, raw=True)
+            # Of plain text alone front ends make links, where it looks like an address.
+            self._handle.update(mimebundle([Text(f"● {line}")]), raw=True)
         else:
             self._place.release(self, [Text(f"● {line}", "note")])
         self._close()
