@@ -272,6 +272,13 @@ def asking_in(runtime: Runtime, place: Place | None, call: CallHandle) -> Iterat
             del host.places[call.id]
 
 
+def ask_here(runtime: Runtime, question: OpenQuestion, place: Place) -> None:
+    """Have a question that waits asked in a place, and what its call asks after it. On the background loop."""
+    if question.call is not None and isinstance(host := runtime.host, NotebookHost):
+        host.places.setdefault(question.call.id, place)
+    question.take(place)
+
+
 def no_longer_in(runtime: Runtime, place: Place) -> None:
     """Ask no more questions in a place, as it is taken away. On the background loop."""
     if isinstance(host := runtime.host, NotebookHost):

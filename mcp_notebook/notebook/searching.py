@@ -42,6 +42,16 @@ class Hit:
         return excerpt(one_line(self.item.description or ""), _ABOUT)
 
     @property
+    def address(self) -> str:
+        """Where it is, if it is something to be read."""
+        return _address(self.item)
+
+    def is_of(self, item: Any) -> bool:
+        """Whether something is what was found, or what has come in its place."""
+        mine = type(self.item), _address(self.item) or self.item.name
+        return mine == (type(item), _address(item) or item.name)
+
+    @property
     def attempt(self) -> str:
         """The line that tries it."""
         name = visible(self.item.name)
@@ -98,8 +108,11 @@ def _rank(name: str, words: Sequence[str]) -> int:
 
 
 def _rest(item: Any) -> str:
-    uri = getattr(item, "uri", None) or getattr(item, "uri_template", None)
-    return "\n".join(filter(None, (item.title, uri, item.description))).lower()
+    return "\n".join(filter(None, (item.title, _address(item), item.description))).lower()
+
+
+def _address(item: Any) -> str:
+    return getattr(item, "uri", None) or getattr(item, "uri_template", None) or ""
 
 
 def _blanks(tool: Tool) -> str:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import pytest
 
-from .driver import Notebook
+from .driver import App, Cell, Notebook
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator
 
 pytestmark = pytest.mark.browser
 
@@ -54,32 +59,169 @@ many = Server("many")
 for number in range(10_000):
     many.tool(name=f"tool_{number}", description=f"Does the thing number {number}.")(lambda: "done")
 
-%mcp connect lab server
+from mcp_notebook.notebook.workspace import Workspace
+workspace = Workspace.of(get_ipython())
+client = %mcp connect lab server
 %mcp connect many many
 print("ready")
 """
 
 
-@pytest.fixture(scope="module", params=["lab", "notebook"])
-def notebook(request: pytest.FixtureRequest, open_notebook: Callable[..., Notebook]) -> Notebook:
-    notebook = open_notebook(app=request.param)
-    notebook.run(SETUP).wait_for("ready")
-    return notebook
+@pytest.fixture(scope="module")
+def opened(open_notebook: Callable[..., Notebook]) -> Callable[[App], Notebook]:
+    """Opens a notebook in each front end once."""
+
+    @functools.cache
+    def first(app: App) -> Notebook:
+        notebook = open_notebook(app=app)
+        notebook.run(SETUP).wait_for("ready")
+        return notebook
+
+    def opened(app: App) -> Notebook:
+        first(app).page.bring_to_front()  # browsers take their time over pages that nobody sees
+        return first(app)
+
+    return opened
 
 
-def test_a_tool_is_found_while_one_types_and_tried_in_place(notebook: Notebook) -> None:
+@pytest.fixture(params=["lab", "notebook"])
+def notebook(request: pytest.FixtureRequest, opened: Callable[[App], Notebook]) -> Notebook:
+    return opened(request.param)
+
+
+@pytest.fixture
+def lab(opened: Callable[[App], Notebook]) -> Notebook:
+    """JupyterLab, for what is the same everywhere."""
+    return opened("lab")
+
+
+def search(cell: Cell, text: str) -> Locator:
+    """Type into the search field."""
+    field = cell.output.get_by_label("search", exact=True)
+    field.click()
+    field.page.keyboard.press("ControlOrMeta+a")
+    field.page.keyboard.type(text)
+    return field
+
+
+def focused(place: Locator) -> None:
+    from playwright.sync_api import expect
+
+    expect(place).to_be_focused()
+
+
+def test_a_tool_is_found_while_one_types_and_tried_by_the_keyboard_alone(notebook: Notebook) -> None:
     cell = notebook.run("%mcp").wait_for("2 servers").wait_for("10,000")
     cell.screenshot("overview")
-    field = cell.output.get_by_placeholder("search tools, resources, prompts")
-    field.click()
-    field.page.keyboard.type("measu")
+    field = search(cell, "measu")
     cell.wait_for("lab.measure").wait_for("How warm")
     cell.screenshot("overview-found")
     field.press("Enter")
     city = cell.output.get_by_label("city", exact=True)
-    city.wait_for()
-    cell.screenshot("overview-try")
-    city.fill("Oslo")
-    city.press("Enter")
+    focused(city)
+    keyboard = city.page.keyboard
+    keyboard.type("Oslo")
+    keyboard.press("Enter")
     cell.wait_for("3 warm days in Oslo")
     cell.screenshot("overview-tried")
+    cell.button("Close").press("Enter")
+    cell.output.get_by_label("city", exact=True).wait_for(state="detached")
+    focused(field)
+    keyboard.press("Escape")
+    cell.output.get_by_text("lab.measure").wait_for(state="detached")
+
+
+def test_what_can_be_read_is_read_in_place(notebook: Notebook) -> None:
+    cell = notebook.run("%mcp")
+    cell.output.get_by_label("search in", exact=True).select_option("resources")
+    cell.wait_for("notes://today").wait_for("notes://{day}")
+    cell.output.get_by_title("Try lab.today", exact=True).click()
+    cell.wait_for("water the <b>plants</b>")
+    cell.output.get_by_title("Try lab.notes", exact=True).click()
+    day = cell.output.get_by_label("day", exact=True)
+    focused(day)
+    day.fill("Friday")
+    day.press("Enter")
+    cell.wait_for("notes of Friday")
+    cell.output.get_by_label("search in", exact=True).select_option("prompts")
+    cell.output.get_by_title("Try lab.summary", exact=True).click()
+    cell.output.get_by_label("of", exact=True).fill("all of it")
+    cell.button("Get").click()
+    cell.wait_for("Sum up all of it in a plain tone")
+    cell.screenshot("overview-read")
+
+
+def test_open_calls_go_on_and_are_cancelled(notebook: Notebook) -> None:
+    notebook.run("h = %mcp call --bg lab.crunch")
+    cell = notebook.run("%mcp").wait_for("1 call open").wait_for("s left")
+    cell.screenshot("overview-calls")
+    cell.button("Cancel").click()
+    cell.wait_for("cancelled")
+    cell.output.get_by_text("call open").wait_for(state="detached")
+
+
+def test_a_question_that_waits_is_answered_here(notebook: Notebook) -> None:
+    notebook.run("b = client.begin_call('book', {'message': 'Where to?'})")
+    cell = notebook.run("%mcp").wait_for("1 question").wait_for("lab asks: Where to?")
+    cell.button("Answer here").click()
+    place = cell.output.get_by_label("value", exact=True)
+    place.wait_for()
+    cell.screenshot("overview-question")
+    place.fill("Oslo")
+    place.press("Enter")
+    cell.output.get_by_text("1 question").wait_for(state="detached")
+    notebook.run("print(b.result(15).text)").wait_for("booked Oslo")
+
+
+def test_a_question_goes_on_in_the_newer_overview(lab: Notebook) -> None:
+    lab.run("b = client.begin_call('book', {'message': 'Where to?'})")
+    older = lab.run("%mcp").wait_for("lab asks")
+    older.button("Answer here").click()
+    older.output.get_by_label("value", exact=True).wait_for()
+    cell = lab.run("%mcp").wait_for("lab asks")
+    assert older.output.get_by_role("button").count() == 0
+    cell.button("Answer here").click()
+    place = cell.output.get_by_label("value", exact=True)
+    place.fill("Rome")
+    place.press("Enter")
+    lab.run("print(b.result(15).text)").wait_for("booked Rome")
+
+
+def test_a_connection_that_ended_is_made_again(notebook: Notebook) -> None:
+    cell = notebook.run("%mcp").wait_for("2 servers")
+    notebook.run("%mcp disconnect many")
+    cell.wait_for("disconnected")
+    cell.screenshot("overview-lost")
+    cell.button("Reconnect").click()
+    cell.output.get_by_text("disconnected").wait_for(state="detached")
+    cell.wait_for("10,000")
+
+
+def test_it_follows_the_theme(lab: Notebook) -> None:
+    lab.run("h = %mcp call --bg lab.crunch")
+    lab.run("%mcp disconnect many")
+    cell = lab.run("%mcp").wait_for("s left")
+    search(cell, "a")
+    cell.wait_for("lab.measure")
+    for theme in ("JupyterLab Light", "JupyterLab Dark"):
+        lab.theme(theme)  # pyright: ignore[reportArgumentType]
+        cell.screenshot(f"overview-{theme.rpartition(' ')[2].lower()}")
+    lab.theme("JupyterLab Light")
+    lab.run("h.cancel()\n%mcp reconnect many")
+
+
+def test_ten_thousand_tools_are_searched_while_one_types(lab: Notebook) -> None:
+    cell = lab.run("%mcp").wait_for("10,000")
+    for text, found in (("tool", "… 9,980 more"), ("tool 99", "more; another word"), ("thing 9999", "tool_9999")):
+        search(cell, text)
+        cell.wait_for(found)
+    cell.screenshot("overview-many")
+
+
+def test_a_saved_notebook_shows_the_older_overview_without_widgets(lab: Notebook) -> None:
+    cell = lab.run("%mcp").wait_for("2 servers")
+    lab.run("%mcp")
+    lab.run("workspace.overview.end()")
+    lab.reopen()
+    cell.wait_for("2 servers").wait_for("connected")
+    assert "Error displaying widget" not in cell.text

@@ -57,7 +57,7 @@ def named(*names):
                 found.setdefault(name, one.comm.comm_id)
     return found
 """
-SEARCH = "search tools, resources, prompts"
+SEARCH = "search"
 
 
 @pytest.fixture(scope="module", params=kernel_names())

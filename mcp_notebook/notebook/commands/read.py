@@ -88,6 +88,15 @@ _FORMS = {
 _RESERVED = ":/?#[]@!$&'()*+,;="
 
 
+def variables_of(template: str) -> dict[str, bool]:
+    """The variables of a template, and whether they have to be given."""
+    return {
+        name.rstrip("*"): operator not in ("?", "&")
+        for operator, names in _VARIABLES.findall(template)
+        for name in names.split(",")
+    }
+
+
 def expand(template: str, values: Mapping[str, Any], names: Names) -> str:
     """A URI of a template: its variables are the values given, or else the notebook's variables of those names.
 

@@ -2,18 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...client import CallHandle
 from ...render.parts import Card, Part, Text
-from ..call_view import state_card
+from ..actions import Action, CallActions
+from ..call_view import progress_part, state_card
 from ..host import NotebookHost
 from ..open_questions import OpenQuestion
 from ..workspace import Workspace
 
 SHOWN = 10
 """How many of the open calls are shown, the newest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A call or a question, as it is to be seen.
+
+    Attributes:
+        key: what it is known by.
+        card: its state, its name, more about it, and its time.
+        progress: how far it is.
+        actions: what can be done with it.
+        question: what it waits to be told, if nobody could be asked so far.
+    """
+
+    key: str
+    card: Card
+    progress: Part | None = None
+    actions: Sequence[Action] = ()
+    question: OpenQuestion | None = None
+
+
+class UnderWay:
+    """The open calls and questions, and the call that ended last since this is looked at.
+
+    Args:
+        workspace: whose calls they are.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._seen: dict[str, tuple[CallHandle, CallActions]] = {}
+        self._latest: CallHandle | None = None
+
+    def lines(self, without: Collection[CallHandle]) -> list[Line]:
+        """How they stand.
+
+        Args:
+            without: calls that are seen elsewhere.
+        """
+        for call, _ in list(self._seen.values()):
+            if call.done() and call not in without:
+                self._latest = call
+        calls = [call for call in open_calls(self._workspace) if call not in without][-SHOWN:]
+        self._seen = {call.id: self._seen.get(call.id) or (call, CallActions(call)) for call in calls}
+        asked = {one.call.id: one for one in open_questions(self._workspace) if one.call is not None}
+        lines = [] if self._latest is None else [_ended(self._latest)]
+        lines += [_line(call, actions, asked.get(call.id)) for call, actions in self._seen.values()]
+        alone = (one for one in open_questions(self._workspace) if one.call is None or one.call.id not in self._seen)
+        return [*lines, *map(_question, alone)]
+
+
+def _line(call: CallHandle, actions: CallActions, question: OpenQuestion | None) -> Line:
+    progress = None if call.progress is None else progress_part(call.progress, call.elapsed)
+    if call.is_left and not call.has_connection:
+        about = f"on {call.server} · from before this kernel: connect {call.server} to go on with it"
+        return Line(call.id, replace(state_card(call), about=about), progress)
+    card = state_card(call)
+    if question is not None:
+        card = replace(card, state="ask", title="needs your answer", about=question.about)
+    return Line(call.id, card, progress, tuple(actions()), question)
+
+
+def _ended(call: CallHandle) -> Line:
+    return Line(call.id, replace(state_card(call), about=f"on {call.server} · %mcp result {call.id}"))
+
+
+def _question(question: OpenQuestion) -> Line:
+    return Line(f"question {id(question)}", Card("ask", "needs your answer", about=question.about), question=question)
 
 
 def open_calls(workspace: Workspace) -> list[CallHandle]:

@@ -6,6 +6,10 @@ click on the card's own buttons. Where a front end does not run them, there are 
 
 from __future__ import annotations
 
+import json
+import secrets
+from typing import Any
+
 from ipywidgets import Output
 
 CANCEL, SEND = "mcp-key-cancel", "mcp-key-send"
@@ -32,13 +36,26 @@ _SCRIPT = """
     card.querySelector(button)?.click();
   }, true);
   card.dataset.keys = 'on';
+  const around = card.parentElement.closest('.mcp-asking');
+  if (!around || !TOKEN || around.dataset.focused === TOKEN) return;  // it may be put into the page more than once
+  around.dataset.focused = TOKEN;
+  card.querySelector('input, select, textarea, .mcp-row button')?.focus();
 })(200);
 """.replace("CANCEL", CANCEL).replace("SEND", SEND)
 
 
 def keys() -> Output:
     """What makes the keys work for the card that it stands in. It shows nothing."""
-    output = {"output_type": "display_data", "data": {"application/javascript": _SCRIPT}, "metadata": {}}
-    made = Output(outputs=(output,))
+    made = Output(outputs=_output(""))
     made.add_class("mcp-keys")
     return made
+
+
+def take_focus(output: Output) -> None:
+    """Have a card that comes to stand in another one take the cursor, once."""
+    output.outputs = _output(secrets.token_hex(4))
+
+
+def _output(token: str) -> tuple[dict[str, Any]]:
+    data = {"application/javascript": _SCRIPT.replace("TOKEN", json.dumps(token))}
+    return ({"output_type": "display_data", "data": data, "metadata": {}},)

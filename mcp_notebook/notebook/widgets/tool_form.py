@@ -27,7 +27,7 @@ from ..runtime import Runtime
 from ..shown_arguments import without_secrets
 from .card import Card, button, classed
 from .form import FormView
-from .keys import SEND, keys
+from .keys import SEND, keys, take_focus
 from .kit import Kit, say
 from .long_text import readable
 
@@ -81,6 +81,7 @@ class ToolForm(Card):
         aside = self._kit.row([self._turn, self.view.json], "mcp-aside")
         self._rows = [self.buttons["Run"], self.buttons["Close"], aside]
         self._questions = self._kit.column(())
+        self._keys = keys()
         super().__init__(
             "",
             "",
@@ -89,7 +90,7 @@ class ToolForm(Card):
             self._kit.column(parts, "mcp-body"),
             self._questions,
             self._code,
-            keys(),
+            self._keys,
             name=line(tool.name),
             about=f"on {line(server)}",
         )
@@ -103,6 +104,7 @@ class ToolForm(Card):
         """Show it in another card, with results below it there."""
         self._below = below = _SheetBelow(self._kit)
         self.children = (*self.children, below.sheet)
+        take_focus(self._keys)
         await super().stand_in(place)
 
     @property

@@ -19,11 +19,12 @@ from ....render.parts import Part
 from ....render.style import ROOT
 from ...overview.looking import Looking
 from ...overview.rows import UNKNOWN, Row, row_of
-from ...overview.under_way import heading, open_calls, open_questions
+from ...overview.under_way import UnderWay, heading, open_calls, open_questions
 from ...workspace import Workspace
 from ..card import classed
 from ..keys import keys
 from ..kit import Kit, close_all, say
+from .calls import CallsTable
 from .finder import Finder
 from .servers import ServersTable
 from .style import STYLE
@@ -66,6 +67,8 @@ class OverviewCard:
         self._finder = Finder(self._kit, self._looking, self._soon, lambda hit: trial_of(workspace, hit))
         self._servers = ServersTable(self._kit, lambda name: self._soon(lambda: self._looking.reconnect(name)))
         self._title: HTML = self._kit.html()
+        self._under_way = UnderWay(workspace)
+        self._calls = CallsTable(self._kit, self._runtime, self._soon)
         self._keys = keys()
         below = [self._kit.html(h("div", write_all(notes), cls="mcp-mute"), "mcp-part")] if notes else []
         card = self._kit.column(
@@ -73,6 +76,7 @@ class OverviewCard:
                 self._kit.row([self._title, self._finder.tools], "mcp-head"),
                 self._finder.found,
                 self._kit.column([self._servers.widget], "mcp-part"),
+                self._calls.widget,
                 *below,
             ],
             "mcp-card",
@@ -119,6 +123,7 @@ class OverviewCard:
         name, about = heading(len(rows), len(open_calls(self._workspace)), len(open_questions(self._workspace)))
         say(self._title, h("div", h("b", name), h("span", about, cls="mcp-mute"), cls="mcp-line"))
         self._servers.show(rows)
+        self._calls.show(self._under_way.lines([t.call for t in self._finder.trials if t.call is not None]))
         self._finder.refresh()
 
     async def _closed(self) -> None:
@@ -135,6 +140,7 @@ class OverviewCard:
         self._looking.close()
         self._finder.close()
         self._servers.close()
+        self._calls.close()
         close_all(self.widget)
         self._keys.layout.close()
         self._kit.close()

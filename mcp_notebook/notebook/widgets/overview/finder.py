@@ -12,7 +12,6 @@ from ....client import CallHandle
 from ....render.html import Html, h
 from ....render.letters import excerpt
 from ....render.parts import Part
-from ....types import Resource, ResourceTemplate
 from ...overview.looking import Looking
 from ...places import Place
 from ...prompter import line
@@ -88,8 +87,8 @@ class Finder:
         self._spots: dict[Any, _Spot] = {}
         self._opening: set[Any] = set()
         self._seen: Any = None
-        self._kind = kit.make(Dropdown, "mcp-kind", options=list(_KINDS), value=_ALL, tooltip="what to search")
-        self._field = kit.make(Text, "mcp-search", placeholder=_HINT, tooltip=_HINT)
+        self._kind = kit.make(Dropdown, "mcp-kind", options=list(_KINDS), value=_ALL, description="search in")
+        self._field = kit.make(Text, "mcp-search", placeholder=_HINT, description="search")
         self._clear = kit.make(Button, "mcp-link", CANCEL, description="Clear", tooltip="Clear the search (Escape)")
         self._settling = Settling(lambda: soon(self._enter))
         self._field.observe(lambda _: soon(self.look), "value")
@@ -180,10 +179,14 @@ class Finder:
             if not spot.trial.busy:
                 spot.trial.abandon()
                 self._gone(other)
-        spot = _Spot(trial, self._kit.column((), "mcp-trial"), lambda: self._soon(lambda: self._gone(key)))
+        spot = _Spot(trial, self._kit.column((), "mcp-trial"), lambda: self._soon(lambda: self._left(key)))
         await trial.stand_in(spot)
         self._spots[key] = spot
         self.look()
+
+    def _left(self, key: Any) -> None:
+        self._gone(key)
+        self._field.focus()
 
     def _gone(self, key: Any) -> None:
         spot = self._spots.pop(key, None)
@@ -217,17 +220,7 @@ class _Spot:
 
 
 def _key(hit: Hit) -> Any:
-    return hit.server, hit.kind, _address(hit) or hit.item.name
-
-
-def _address(hit: Hit) -> str:
-    match hit.item:
-        case Resource():
-            return hit.item.uri
-        case ResourceTemplate():
-            return hit.item.uri_template
-        case _:
-            return ""
+    return hit.server, hit.kind, hit.address or hit.item.name
 
 
 def _said(hit: Hit) -> Html:
@@ -236,7 +229,7 @@ def _said(hit: Hit) -> Html:
         [h("span", f"{hit.server}.", cls="mcp-mute"), h("b", excerpt(line(hit.item.name), _NAME))],
         cls="mcp-cell mcp-name",
     )
-    about = " · ".join(filter(None, (hit.about, line(_address(hit)))))
+    about = " · ".join(filter(None, (hit.about, line(hit.address))))
     return h(
         "div",
         name,

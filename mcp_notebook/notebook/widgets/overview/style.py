@@ -18,6 +18,7 @@ _SOURCE = """
 .mcp-overview .mcp-head > .widget-html { flex: 1 1 auto }
 .mcp-overview .mcp-tools { align-items: center; flex: 0 1 auto; gap: 6px }
 .mcp-overview .mcp-tools > .widget-inline-hbox { height: auto; line-height: 1.45; margin: 0 }
+.mcp-overview .mcp-tools .widget-label { clip-path: inset(50%); height: 1px; position: absolute; width: 1px }
 .mcp-overview .mcp-search.widget-text { flex: 0 1 250px; width: 250px }
 .mcp-overview .mcp-kind.widget-dropdown { flex: none; width: auto }
 .mcp-overview .mcp-tools input[type=text], .mcp-overview .mcp-tools select {
@@ -42,13 +43,13 @@ _SOURCE = """
 .mcp-overview .mcp-grid { column-gap: 16px; display: grid }
 .mcp-overview .mcp-tr {
   align-items: baseline;
-  border-bottom: 1px solid var(--mcp-line);
   display: grid;
   grid-column: 1 / -1;
   grid-template-columns: subgrid;
 }
-.mcp-overview .mcp-tr:last-child { border-bottom: 0 }
+.mcp-overview * + .mcp-tr { border-top: 1px solid var(--mcp-line) }
 .mcp-overview .mcp-flat, .mcp-overview .mcp-flat > .widget-html-content, .mcp-overview .mcp-cells { display: contents }
+.mcp-overview .mcp-line { display: flex; flex-wrap: wrap; gap: 0 8px }
 .mcp-overview .mcp-cell { min-width: 0; padding: 3px 0 }
 .mcp-overview .mcp-servers { grid-template-columns: repeat(2, auto) minmax(0, 1fr) repeat(5, auto) }
 .mcp-overview .mcp-servers .mcp-cell { white-space: nowrap }
@@ -57,8 +58,17 @@ _SOURCE = """
   align-items: baseline;
   grid-template-columns: minmax(90px, max-content) auto minmax(0, 1fr) auto;
 }
+.mcp-overview .mcp-hits > .widget-button { margin: 1px 0; padding: 0 8px }
+.mcp-overview .mcp-tr > .widget-button { margin: 2px 0 }
+.mcp-overview .widget-button:hover { box-shadow: none }
 .mcp-overview .mcp-hits .mcp-about { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
 .mcp-overview .mcp-hits .mcp-trial { grid-column: 1 / -1; padding: 2px 0 6px }
+.mcp-overview .mcp-calls { grid-template-columns: auto auto minmax(0, 1fr) minmax(0, auto) auto auto }
+.mcp-overview .mcp-calls .mcp-cell:nth-child(-n + 2), .mcp-overview .mcp-calls .mcp-time { white-space: nowrap }
+.mcp-overview .mcp-calls .mcp-bar progress { flex: 0 1 80px; min-width: 30px }
+.mcp-overview .mcp-buttons { gap: 6px; justify-content: flex-end; padding: 2px 0 }
+.mcp-overview .mcp-held { grid-column: 1 / -1; padding: 2px 0 6px }
+.mcp-overview .mcp-held:empty { display: none }
 """
 
 _BUTTONS = BUTTONS.format(where=".mcp-overview :is(.mcp-grid, .mcp-tools)")

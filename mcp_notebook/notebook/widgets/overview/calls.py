@@ -1,0 +1,151 @@
+"""Open calls and questions, a line each, with what can be done about them; a question is answered below its line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ipywidgets import Box, Button, Widget
+
+from ....render.as_html import write, write_all
+from ....render.html import Html, h
+from ....render.parts import Part
+from ...actions import Action, Choice
+from ...host import ask_here, no_longer_in
+from ...open_questions import OpenQuestion
+from ...overview.under_way import Line
+from ...runtime import Runtime
+from ..card import button
+from ..kit import Kit, close_all, say
+from .finder import Soon
+
+_ANSWER = Choice("Answer here", "Have it asked here, at once", "primary")
+
+
+class CallsTable:
+    """Shows lines. All but clicks happens on the background loop.
+
+    Args:
+        kit: makes the widgets.
+        runtime: where questions are asked.
+        soon: has something done on the background loop.
+
+    Attributes:
+        widget: what is shown.
+    """
+
+    def __init__(self, kit: Kit, runtime: Runtime, soon: Soon) -> None:
+        self._kit, self._runtime, self._soon = kit, runtime, soon
+        self._lines: dict[str, _Shown] = {}
+        self._grid: Box = kit.column((), "mcp-grid", "mcp-calls")
+        self.widget: Box = kit.column((), "mcp-part")
+
+    def show(self, lines: Sequence[Line]) -> None:
+        """Show them."""
+        keys = {line.key for line in lines}
+        for key, shown in list(self._lines.items()):
+            if key not in keys and not shown.holds:
+                self._lines.pop(key).close()
+        for line in lines:
+            if line.key not in self._lines:
+                self._lines[line.key] = _Shown(self._kit, self._runtime, self._soon)
+            self._lines[line.key].show(line)
+        order = [self._lines[line.key] for line in lines]
+        order += [shown for key, shown in self._lines.items() if key not in keys]
+        children = tuple(widget for shown in order for widget in (shown.row, shown.below))
+        if self._grid.children != children:
+            self._grid.children = children
+        whole = (self._grid,) if children else ()
+        if self.widget.children != whole:
+            self.widget.children = whole
+
+    def close(self) -> None:
+        """Close its widgets; what is being asked here is asked elsewhere."""
+        for shown in self._lines.values():
+            shown.close()
+        for widget in (self._grid, self.widget):
+            close_all(widget)
+
+
+class _Shown:
+    """A line, and the place below it in which its questions are asked."""
+
+    def __init__(self, kit: Kit, runtime: Runtime, soon: Soon) -> None:
+        self._kit, self._runtime, self._soon = kit, runtime, soon
+        self._line: Line | None = None
+        self._question: OpenQuestion | None = None
+        self._buttons: dict[Action, Button] = {}
+        self._answer = button(_ANSWER, lambda: soon(self._ask))
+        self._said = kit.html(None, "mcp-flat")
+        self._row: Box = kit.row((), "mcp-buttons")
+        self._told: list[Part] = []
+        self._outcome = kit.html()
+        self._cards: list[Widget] = []
+        self.row: Box = kit.row([self._said, self._row], "mcp-tr")
+        self.below: Box = kit.column((), "mcp-held")
+
+    @property
+    def holds(self) -> bool:
+        """Whether something is being asked here."""
+        return bool(self._cards)
+
+    def show(self, line: Line) -> None:
+        if line == self._line:
+            return
+        self._line, self._question = line, line.question
+        say(self._said, _said(line))
+        for action in line.actions:
+            if action not in self._buttons:
+                self._buttons[action] = button(action.choice, action.do)
+        asked = [self._answer] if line.question is not None else []
+        row = (*asked, *(self._buttons[action] for action in line.actions))
+        if self._row.children != row:
+            self._row.children = row
+
+    def close(self) -> None:
+        no_longer_in(self._runtime, self)
+        for card in self._cards:
+            card.withdraw()  # pyright: ignore[reportAttributeAccessIssue]
+        self._row.children = ()
+        self.below.children = ()
+        for made in (self._answer, *self._buttons.values()):
+            for widget in (made.layout, made.style, made):
+                widget.close()
+        for widget in (self.row, self.below, self._outcome):
+            close_all(widget)
+
+    # As a place for questions
+
+    async def hold(self, widget: Any) -> None:
+        self._cards.append(widget)
+        self._draw()
+
+    def release(self, widget: Any, parts: Sequence[Part]) -> None:
+        self._cards = [card for card in self._cards if card is not widget]
+        self._told = list(parts)
+        self._draw()
+
+    # Within
+
+    def _ask(self) -> None:
+        if self._question is not None:
+            ask_here(self._runtime, self._question, self)
+
+    def _draw(self) -> None:
+        say(self._outcome, h("div", write_all(self._told)) if self._told else None)
+        self.below.children = (*([self._outcome] if self._told else []), *self._cards)
+
+
+def _said(line: Line) -> Html:
+    card = line.card
+    state = h("div", h("span", f"● {card.title}", cls="mcp-state"), cls=f"mcp-cell mcp-{card.state}")
+    progress = h("div", None if line.progress is None else write(line.progress), cls=f"mcp-cell mcp-{card.state}")
+    return h(
+        "div",
+        state,
+        h("div", h("b", card.name), cls="mcp-cell"),
+        h("div", card.about, cls="mcp-cell mcp-mute"),
+        progress,
+        h("div", card.aside, cls="mcp-cell mcp-mute mcp-time"),
+        cls="mcp-cells",
+    )
