@@ -74,7 +74,8 @@ class CallView:
         self._told = self._heard
         parts: list[Part] = []
         if self._handle.progress is not None:
-            parts.append(progress_part(self._handle.progress, self._handle.elapsed))
+            waits = self._handle.status is CallState.INPUT_REQUIRED  # how fast a person answers is no rate of the work
+            parts.append(progress_part(self._handle.progress, 0 if waits else self._handle.elapsed))
         if earlier := max(0, self._logged - LINES):
             parts.append(Text(f"{earlier:,} earlier line{'s' if earlier > 1 else ''}", "note"))
         if self._lines:

@@ -29,7 +29,7 @@ _CSS = f"""
 .mcp-live .mcp-held > * {{ border-top: 1px solid var(--mcp-line) }}
 .mcp-live .mcp-held .mcp-card {{ border: 0; margin: 0 }}
 .mcp-live .mcp-held .mcp-question > .mcp-card > :first-child {{ display: none }}
-.mcp-live > .mcp-actions {{ position: absolute; right: 8px; top: 5px; margin: 0; gap: 6px; overflow: visible }}
+.mcp-live > .mcp-actions {{ position: absolute; right: 8px; top: 6px; margin: 0; gap: 6px; overflow: visible }}
 {BUTTONS.format(where=".mcp-live > .mcp-actions")}
 """
 ROOM = 28, 8
