@@ -254,7 +254,8 @@ class NotebookHost:
         for text in lines:
             print(text)
         for about in self.unheard:
-            print(f"● Waiting for you: {about}\n  It is asked in the next cell that waits for the result.")
+            where = "in the next cell that waits for the result; %mcp shows it, too"
+            print(f"● Waiting for you: {about}\n  It is asked {where}.")
 
 
 @contextmanager

@@ -52,7 +52,7 @@ class Looking:
         self._known: dict[str, _Known] = {}
         self._hits: dict[tuple[str, Kind], tuple[list[Any], list[Hit]]] = {}
         self._reconnecting: set[str] = set()
-        self._troubles: dict[str, tuple[Any, str]] = {}
+        self._troubles: dict[str, tuple[Any, MCPError | None]] = {}
 
     def begin(self) -> None:
         """Ask for what is not known, each server aside from the others. To be called again and again."""
@@ -60,6 +60,7 @@ class Looking:
         for member in self._workspace.connected():
             known = self._of(member)
             for kind in _KINDS:
+                self._of_kind(member, kind)  # made ready before anybody searches it
                 if member.known(kind) is None and kind not in known.failed and known.next.get(kind, 0) <= now:
                     known.next[kind] = now + AGAIN
                     self._ask(known, kind, member.offered(kind))
@@ -105,7 +106,7 @@ class Looking:
         try:
             await member.client.reconnect()
         except MCPError as error:
-            self._troubles[name] = member.client, str(error)
+            self._troubles[name] = member.client, error
         finally:
             self._reconnecting.discard(name)
 
@@ -136,19 +137,18 @@ class Looking:
     def _row(self, member: Member) -> Row:
         if member.name in self._reconnecting:
             return Row(member.name, "connecting", "work")
-        client, trouble = self._troubles.get(member.name, (None, ""))
+        client, trouble = self._troubles.get(member.name, (None, None))
         if not member.connected:
-            return row_of(member, {}, UNTOLD, trouble if client is member.client else "")
+            return row_of(member, {}, UNTOLD, trouble if client is member.client else None)
         known = self._of(member)
         counts: dict[Kind, str] = {kind: self._count(member, known, kind) for kind in _KINDS}
-        unasked = known.latency is None and "latency" not in known.failed
-        return row_of(member, counts, UNKNOWN if unasked else said_latency(known.latency))
+        return row_of(member, counts, UNKNOWN if "latency" in known.asking else said_latency(known.latency))
 
     def _count(self, member: Member, known: _Known, kind: Kind) -> str:
         items = member.known(kind)
         if items is not None:
             return said_count(len(items))
-        return UNTOLD if kind in known.failed else UNKNOWN
+        return UNTOLD if kind in known.failed else UNKNOWN  # which is to be asked for, at least
 
     def _of_kind(self, member: Member, kind: Kind) -> list[Hit]:
         items = member.known(kind)

@@ -6,14 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from ...errors import MCPError, ServerExited
 from ...render.letters import excerpt, one_line
+from ...transports.process_tree import ending_in_words
 from ..workspace import Kind, Member
 
 UNKNOWN = "…"
 """What is being asked for."""
 UNTOLD = "–"
 """What a server did not say in good time."""
-_WHY = 120
+_WHY = 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ class Row:
         return (self.counts or {}).get(kind, UNTOLD)
 
 
-def row_of(member: Member, counts: Mapping[Kind, str], latency: str, trouble: str = "") -> Row:
+def row_of(member: Member, counts: Mapping[Kind, str], latency: str, trouble: MCPError | None = None) -> Row:
     """A server's row.
 
     Args:
@@ -64,8 +66,18 @@ def row_of(member: Member, counts: Mapping[Kind, str], latency: str, trouble: st
     if client.state == "connected":
         revision, transport = client.profile.revision, client.destination.transport
         return Row(name, "connected", "done", revision.name, revision.era, transport, counts=counts, latency=latency)
-    why = excerpt(one_line(trouble or str(client.error or "")), _WHY)
+    why = _reason(trouble or client.error)
     return Row(name, "lost", "fail", why=why) if client.state == "lost" else Row(name, "disconnected", "drop", why=why)
+
+
+def _reason(error: MCPError | None) -> str:
+    """Why it is not connected, in a line; of a process that ended the last that it wrote."""
+    if error is None:
+        return ""
+    if not isinstance(error, ServerExited):
+        return excerpt(one_line(str(error)), _WHY)
+    last = one_line(error.stderr.strip().rpartition("\n")[2])
+    return excerpt(f"{ending_in_words(error.exit_status)}{': ' if last else ''}{last}", _WHY)
 
 
 def said_count(count: int | None) -> str:

@@ -26,6 +26,8 @@ _CSS = """
 .mcp-asking, .mcp-asking .widget-box { margin: 0; overflow: visible }
 .mcp-asking .widget-html, .mcp-asking .widget-html-content { font: inherit; line-height: inherit; margin: 0 }
 .mcp-asking pre.mcp-code { margin: 0; max-height: none }
+.mcp-asking .mcp-result { border-top: 1px solid var(--mcp-line); padding: 8px 10px }
+.mcp-asking .mcp-result:has(> .widget-html-content:empty) { display: none }
 .mcp-asking a { color: var(--jp-content-link-color, LinkText); text-decoration: underline }
 """
 

@@ -35,6 +35,7 @@ _SCRIPT = """
     event.stopPropagation();
     card.querySelector(button)?.click();
   }, true);
+  for (const row of card.querySelectorAll('[role=row]')) row.closest('.mcp-grid')?.setAttribute('role', 'table');
   card.dataset.keys = 'on';
   const around = card.parentElement.closest('.mcp-asking');
   if (!around || !TOKEN || around.dataset.focused === TOKEN) return;  // it may be put into the page more than once

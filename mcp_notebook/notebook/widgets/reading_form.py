@@ -40,7 +40,7 @@ class ReadingForm(Card):
         self._work: Future[None] | None = None
         self.shown: Sequence[Part] = ()
         self._kit = Kit()
-        self._below = self._kit.html()
+        self._below = self._kit.html(None, "mcp-result")
         form = Form(reading.schema)
         self.view = FormView(form) if form.fields else None
         if self.view is not None:
@@ -65,7 +65,8 @@ class ReadingForm(Card):
             name=line(reading.name),
             about=f"on {line(server)}",
         )
-        self.children = (*self.children, self._below)
+        frame: Any = self.children[-1]
+        frame.children = (*frame.children, self._below)
 
     @property
     def busy(self) -> bool:

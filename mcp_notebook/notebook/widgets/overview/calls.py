@@ -97,10 +97,7 @@ class _Shown:
         for action in line.actions:
             if action not in self._buttons:
                 self._buttons[action] = button(action.choice, action.do)
-        asked = [self._answer] if line.question is not None else []
-        row = (*asked, *(self._buttons[action] for action in line.actions))
-        if self._row.children != row:
-            self._row.children = row
+        self._offer()
 
     def close(self) -> None:
         no_longer_in(self._runtime, self)
@@ -117,6 +114,8 @@ class _Shown:
     # As a place for questions
 
     async def hold(self, widget: Any) -> None:
+        self._question = None
+        self._offer()
         self._cards.append(widget)
         self._draw()
 
@@ -130,6 +129,12 @@ class _Shown:
     def _ask(self) -> None:
         if self._question is not None:
             ask_here(self._runtime, self._question, self)
+
+    def _offer(self) -> None:
+        asked = [self._answer] if self._question is not None else []
+        row = (*asked, *(self._buttons[action] for action in (self._line.actions if self._line is not None else ())))
+        if self._row.children != row:
+            self._row.children = row
 
     def _draw(self) -> None:
         say(self._outcome, h("div", write_all(self._told)) if self._told else None)

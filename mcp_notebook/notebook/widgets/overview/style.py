@@ -14,6 +14,7 @@ _SOURCE = """
   line-height: inherit;
   margin: 0;
 }
+.mcp-overview > .mcp-keys { display: none }
 .mcp-overview .mcp-head { align-items: center; flex-wrap: wrap; gap: 4px 12px; padding: 5px 10px }
 .mcp-overview .mcp-head > .widget-html { flex: 1 1 auto }
 .mcp-overview .mcp-tools { align-items: center; flex: 0 1 auto; gap: 6px }
@@ -37,6 +38,7 @@ _SOURCE = """
 .mcp-overview .mcp-tools input::placeholder { color: var(--mcp-dim) }
 .mcp-overview .mcp-tools select { appearance: auto; background-image: none; padding: 2px }
 .mcp-overview .mcp-tools :is(input, select):focus { border-color: var(--jp-brand-color1, Highlight); outline: none }
+.mcp-overview .mcp-tools > .mcp-link { background: none; border: 0; color: var(--mcp-dim); padding: 2px 0 }
 .mcp-overview .mcp-part { border-top: 1px solid var(--mcp-line); padding: 6px 10px }
 .mcp-overview .mcp-part:empty { display: none }
 .mcp-overview .mcp-part:has(> .mcp-servers) { padding-top: 2px }
@@ -68,6 +70,8 @@ _SOURCE = """
 .mcp-overview .mcp-calls .mcp-bar progress { flex: 0 1 80px; min-width: 30px }
 .mcp-overview .mcp-buttons { gap: 6px; justify-content: flex-end; padding: 2px 0 }
 .mcp-overview .mcp-held { grid-column: 1 / -1; padding: 2px 0 6px }
+.mcp-overview .mcp-held .mcp-question > .mcp-card > :first-child { display: none }
+.mcp-overview .mcp-held .mcp-question .mcp-body { border-top: 0 }
 .mcp-overview .mcp-held:empty { display: none }
 """
 
