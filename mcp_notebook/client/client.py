@@ -2,42 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
-import dataclasses
 import functools
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import ValidationError
-
-from ..errors import (
-    ConnectionLost,
-    ConsentDenied,
-    InvalidResult,
-    MCPError,
-    NegotiationError,
-    SchemaError,
-    ServerExited,
-    TakenOver,
-)
-from ..home import Home, is_interactive
-from ..journal import SavedSession
-from ..jsonrpc import Notification, much_data
-from ..limits import DEFAULT_LIMITS, Limits
-from ..protocol.extensions import TASKS
-from ..protocol.headers import Annotated, annotated, of_arguments
-from ..protocol.negotiation import known_revision
-from ..protocol.revision import Profile, Revision
+from ..errors import MCPError
+from ..home import Home
+from ..jsonrpc import Notification
+from ..protocol.revision import Profile
 from ..protocol.tasks import TaskState, TaskWish
-from ..transports.base import Channel
-from ..transports.relay import starts_nothing
 from ..types import (
     CompleteResult,
     Completion,
-    Implementation,
     ListPromptsResult,
     ListResourcesResult,
     ListResourceTemplatesResult,
@@ -45,7 +22,6 @@ from ..types import (
     ListToolsResult,
     LoggingLevel,
     Model,
-    PaginatedResult,
     Prompt,
     PromptReference,
     Reference,
@@ -55,52 +31,23 @@ from ..types import (
     Result,
     Tool,
 )
-from ..types.base import FORGIVING
-from ..types.problems import first_problem
-from .answering import Answering
-from .call import ClientCall
+from .asking import Asking
 from .calls import CallHandle
+from .known_tools import KnownTools
+from .link import Link, State
 from .listeners import tell
 from .mapping import CallMap, as_rows
-from .results import Listing, PromptResult, ReadResult, ToolResult
+from .options import ClientOptions
+from .results import PromptResult, ReadResult, ToolResult
 from .session import ClientSession
 from .targets import Destination
-from .ways import ways_to
+from .task_requests import listed_task
 
 if TYPE_CHECKING:  # these cost time to import, which many programs never need
-    from ..protocol.json_schema import Validator
     from .tools import Tools
 
 T = TypeVar("T")
 M = TypeVar("M", bound=Model)
-P = TypeVar("P", bound=PaginatedResult)
-
-State = Literal["new", "connected", "closed", "lost"]
-
-
-def package_version() -> str:
-    """The version of this package; "0" where it runs from a folder."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("mcp_notebook")
-    except PackageNotFoundError:
-        return "0"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClientOptions:
-    """How a client behaves; `connect` documents each."""
-
-    answering: Answering = field(default_factory=Answering)
-    timeout: float | None = None
-    revision: str | None = None
-    limits: Limits = DEFAULT_LIMITS
-    info: Implementation | None = None
-    on_notification: Callable[[Notification], None] | None = None
-    trust: bool = False
-    remember_arguments: bool = False
-    left: Sequence[CallHandle] = ()
 
 
 class Client:
@@ -118,21 +65,17 @@ class Client:
         self.destination = destination
         self.options = options
         self.home = home
-        self.error: MCPError | None = None
-        """Why the connection was lost, where it was."""
-        self._state: State = "new"
-        self._session: ClientSession | None = None
-        self._found: Revision | None = None
-        self._tools: dict[str, Tool] | None = None
-        self._attaching = asyncio.Lock()
-        self._left: Sequence[ClientCall] = options.left
-        """Calls of the connection before this one."""
-        self._saved: SavedSession | None = None
-        """The session of that, if something went on in it."""
-        self._spoken: str | None = None
-        """The revision that another process spoke, which has left something."""
-        self._headers: dict[str, Annotated] = {}
-        self._validators: dict[str, Validator] = {}
+        self._known = KnownTools(lambda reason: self.session.on_fault(reason))
+        self._link = Link(
+            name,
+            destination,
+            home,
+            options,
+            on_new=self._known.forget,
+            on_notification=self._told,
+            tool_headers=self._tool_headers,
+        )
+        self._asking = Asking(self._link, options)
         self._listeners = [options.on_notification] if options.on_notification is not None else []
         self.take_up(options.left)
 
@@ -148,7 +91,12 @@ class Client:
     @property
     def state(self) -> State:
         """Where the connection stands."""
-        return self._state
+        return self._link.state
+
+    @property
+    def error(self) -> MCPError | None:
+        """Why the connection was lost, where it was."""
+        return self._link.error
 
     @property
     def address(self) -> str | None:
@@ -172,21 +120,25 @@ class Client:
         Raises:
             ConnectionLost: there is none.
         """
-        if self._session is None or self._state != "connected":
-            lost = self.error or ConnectionLost(
-                f"{self.name} is not connected. Connect it, or `await client.reconnect()`."
-            )
-            raise lost.with_traceback(None)  # raised more than once, it shows where it was raised last
-        return self._session
+        return self._link.session
+
+    async def attached(self) -> ClientSession:
+        """The connection at work, made anew where it was lost and can be. On the connection's loop.
+
+        Raises:
+            ConnectionLost: there is none, and none can be made: the server went with it.
+            ConnectError: none could be made now.
+        """
+        return await self._link.attached()
 
     async def open(self) -> Client:
         """Connect. Raises ConnectError; an open client stays as it is."""
-        await self._run(self._open())
+        await self._run(self._link.open())
         return self
 
     async def close(self) -> None:
         """End the connection, and the server's process where there is one. May be called again."""
-        await self._run(self._close())
+        await self._run(self._link.close())
 
     async def reconnect(self) -> Client:
         """End the connection, and make it anew. Raises ConnectError."""
@@ -200,8 +152,8 @@ class Client:
         await self.close()
 
     def __repr__(self) -> str:
-        if self._state != "connected" or self._session is None:
-            return f"<Client {self.name!r}, {self._state}>"
+        if self.state != "connected":
+            return f"<Client {self.name!r}, {self.state}>"
         return f"<Client {self.name!r}, {self.profile.server_info.label}, {self.profile.revision.name}>"
 
     def add_listener(self, listener: Callable[[Notification], None]) -> None:
@@ -217,9 +169,8 @@ class Client:
         """Calls of another process can be resumed here, once this is connected. Best done before, since then a session
         in which they were begun is gone on with, too."""
         for call in calls:
-            call.belong_to(self, self._limits(None)[0])
-            self._saved = call.saved or self._saved
-            self._spoken = call.revision or self._spoken
+            call.belong_to(self, self.options.waits(None)[0])
+            self._link.go_on_in(call.saved, call.revision)
 
     # Verbs
 
@@ -230,7 +181,7 @@ class Client:
             began = time.perf_counter()
             # The modern revisions have no ping; what every server there must answer does as well.
             method = "ping" if "ping" in self.profile.revision.client_requests else "server/discover"
-            await self._request(method, {}, cached=False)
+            await self._asking.request(method, {}, cached=False)
             return time.perf_counter() - began
 
         return await self._run(ping())
@@ -239,28 +190,29 @@ class Client:
         """All tools; empty where the server has none."""
 
         async def listed() -> list[Tool]:
-            tools = await self._list("tools/list", ListToolsResult, lambda page: page.tools)
-            self._headers = self._annotated(tools)
-            tools = Listing(tool for tool in tools if tool.name in self._headers)
-            self._tools = {tool.name: tool for tool in tools}
-            self._validators.clear()
-            return tools
+            tools = await self._asking.list_all("tools/list", ListToolsResult, lambda page: page.tools)
+            headers = self.destination.has_headers and self.profile.revision.headers
+            return self._known.take(tools, headers=headers)
 
         return await self._run(listed())
 
     async def list_resources(self) -> list[Resource]:
         """All resources that the server lists."""
-        return await self._run(self._list("resources/list", ListResourcesResult, lambda page: page.resources))
+        return await self._run(
+            self._asking.list_all("resources/list", ListResourcesResult, lambda page: page.resources)
+        )
 
     async def list_resource_templates(self) -> list[ResourceTemplate]:
         """All resource templates."""
         return await self._run(
-            self._list("resources/templates/list", ListResourceTemplatesResult, lambda page: page.resource_templates)
+            self._asking.list_all(
+                "resources/templates/list", ListResourceTemplatesResult, lambda page: page.resource_templates
+            )
         )
 
     async def list_prompts(self) -> list[Prompt]:
         """All prompts."""
-        return await self._run(self._list("prompts/list", ListPromptsResult, lambda page: page.prompts))
+        return await self._run(self._asking.list_all("prompts/list", ListPromptsResult, lambda page: page.prompts))
 
     async def call_tool(
         self,
@@ -289,7 +241,7 @@ class Client:
             InvalidResult: the answer has not the form that the protocol, or the tool's output schema, gives it.
         """
         handle = self._handle(name, arguments, meta)
-        return await self._run(handle.run(self, *self._limits(timeout)))
+        return await self._run(handle.run(self, *self.options.waits(timeout)))
 
     def begin_call(
         self,
@@ -317,7 +269,7 @@ class Client:
         handle = self._handle(name, arguments, meta)
         if task:
             handle.wish = TaskWish(keep=None if keep is None else round(keep * 1000), parent=parent)
-        return handle.begin(self, *self._limits(timeout))
+        return handle.begin(self, *self.options.waits(timeout))
 
     def map(
         self,
@@ -361,17 +313,9 @@ class Client:
         """The tasks of ours that the server has, at work or ended. Where the revision has no such list: none."""
 
         async def listed() -> list[TaskState]:
-            if not self.profile.server_has("tasks/list"):
-                return []
-            forms = [TASKS[name] for name in self.profile.revision.tasks]
-            found: list[TaskState] = []
-            async for page in self._pages("tasks/list", ListTasksResult):
-                for raw in page.tasks:
-                    # The forms' states are told apart by what only one of them always has.
-                    form = next((one for one in forms if one.declares == ("createdAt" in raw)), forms[0])
-                    state = form.read(raw)
-                    found += [] if state is None else [state]
-            return found
+            entries = await self._asking.list_all("tasks/list", ListTasksResult, lambda page: page.tasks)
+            states = [listed_task(entry, self.profile) for entry in entries]
+            return [state for state in states if state is not None]
 
         return await self._run(listed())
 
@@ -439,12 +383,16 @@ class Client:
 
     def known_tools(self) -> dict[str, Tool] | None:
         """The tools by name. Lists them first, blocking, where that can be done here; None where it cannot."""
-        if self._tools is None and self._state == "connected":
+        if self._known.by_name is None and self.state == "connected":
             try:
                 self.home.wait(self.home.submit(self.list_tools()), self.options.limits.request)
             except RuntimeError:
                 return None  # on the connection's own loop nothing can be awaited here
-        return self._tools
+        return self._known.by_name
+
+    def known_tool(self, name: str) -> Tool | None:
+        """What is known of a tool without asking."""
+        return self._known.get(name)
 
     def validated(self, name: str, raw: Any) -> ToolResult:
         """A tool's result, checked against its output schema where that is known.
@@ -452,180 +400,27 @@ class Client:
         Raises:
             InvalidResult: it has not the form.
         """
-        result = _parsed(ToolResult, raw, f"the tool {name!r}")
-        tool = (self._tools or {}).get(name)
-        if tool is None or tool.output_schema is None or result.is_error:
-            return result  # an error is the tool's own word, and needs no schema
-        if result.structured_content is None:
-            raise InvalidResult(f"The tool {name!r} has an output schema, but its answer holds no structured content.")
-        problems = self._validator(tool).errors(result.structured_content)
-        if problems:
-            told = "; ".join(map(str, problems))
-            raise InvalidResult(f"The answer of the tool {name!r} does not fit its output schema: {told}")
-        return result
-
-    def _validator(self, tool: Tool) -> Validator:
-        """What checks a tool's data; an unusable schema is reported, and then anything will do (JSC-1, JSC-3)."""
-        validator = self._validators.get(tool.name)
-        if validator is None:
-            from ..protocol.json_schema import Validator
-
-            try:
-                validator = Validator(tool.output_schema)
-            except SchemaError as error:
-                self.session.on_fault(f"the output schema of the tool {tool.name!r} cannot be used: {error}")
-                validator = Validator(True)
-            self._validators[tool.name] = validator
-        return validator
+        return self._known.validated(name, raw)
 
     # Within
-
-    async def attached(self) -> ClientSession:
-        """The connection at work, made anew where it was lost and can be.
-
-        Raises:
-            ConnectionLost: there is none, and none can be made: the server went with it.
-            ConnectError: none could be made now.
-        """
-        if self._may_come_back():
-            async with self._attaching:
-                if self._may_come_back():
-                    await self._reopen()
-        return self.session
-
-    def _may_come_back(self) -> bool:
-        """Whether the connection was lost, and what it led to is still there, for us."""
-        ended = isinstance(self.error, (ServerExited, TakenOver))
-        return self._state == "lost" and self.destination.lasts and not ended
-
-    async def _reopen(self) -> None:
-        """Make the lost connection anew; where that fails, it is still lost, and may come back later."""
-        lost = self._session
-        self.home.remove_closer(self.close)
-        if lost is not None:
-            await lost.close()
-        try:
-            await self._open()
-        except MCPError as error:
-            self._session, self._state, self.error = lost, "lost", error
-            raise
-
-    def known_tool(self, name: str) -> Tool | None:
-        """What is known of a tool without asking."""
-        return (self._tools or {}).get(name)
 
     def _run(self, coroutine: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
         return self.home.run(coroutine)
 
-    async def _open(self) -> None:
-        if self._state == "connected":
-            return
-        options = self.options
-        await self._consent()
-        limits = options.limits
-        if options.timeout is not None:
-            limits = dataclasses.replace(limits, connect=options.timeout)
-        await self._find_a_way(limits)
-        self._state, self._saved = "connected", None
-        self.home.add_closer(self.close)
-
-    async def _find_a_way(self, limits: Limits) -> None:
-        """In the revision that is wished, else in that in which something was left, where the server still has that."""
-        if self.options.revision is not None:
-            await self._find_way(limits, known_revision(self.options.revision))
-            return
-        spoken, self._spoken = self._spoken, None
-        if spoken is not None:
-            with suppress(NegotiationError):
-                await self._find_way(limits, known_revision(spoken))
-                return
-        await self._find_way(limits, None)
-
-    async def _find_way(self, limits: Limits, wanted: Revision | None) -> None:
-        """Try one way after another; where none leads there, what the first one came to is told. What a URL is found to
-        speak is remembered, so that it need not be found out again."""
-        failures: list[MCPError] = []
-        for way in ways_to(self.destination, self._found):
-            if not failures or way.serves(failures[-1], wanted):
-                try:
-                    session = await self._try(way.channel(limits), limits, wanted or way.revision)
-                except MCPError as error:
-                    failures.append(error)
-                    self._found = None
-                else:
-                    self._found = session.profile.revision if way.revision is None else self._found
-                    return
-        raise failures[0]
-
-    async def _try(self, channel: Channel, limits: Limits, revision: Revision | None) -> ClientSession:
-        options = self.options
-        session = ClientSession(
-            channel,
-            options.answering,
-            left=self._left,
-            limits=limits,
-            on_notification=self._told,
-            on_end=self._ended,
-            tool_headers=self._tool_headers if self.destination.has_headers else None,
-        )
-        self.error, self._tools, self._session = None, None, session
-        try:
-            await session.open(revision, options.info or default_info(), self._saved)
-        except BaseException:
-            await session.close()
-            self._session, self._state = None, "closed"
-            raise
-        return session
-
-    async def _consent(self) -> None:
-        """Ask before a command starts, where there is somebody to ask (CON-3)."""
-        command, host = self.destination.command, self.home.host
-        if command is None or starts_nothing(command):
-            return
-        if host is not None:
-            await host.consent(command, trust=self.options.trust)
-        elif is_interactive():
-            raise ConsentDenied(
-                "Before a command starts here, a person has to allow it. Run `%load_ext mcp_notebook` first: it asks."
-            )
-
-    async def _close(self) -> None:
-        self.home.remove_closer(self.close)
-        session, self._session = self._session, None
-        if session is not None:
-            if any(call.lasts() and not call.done() for call in session.calls):
-                self._saved = session.saved
-            await session.close()
-            self._left = session.calls.left
-        self._state = "closed"
-
-    def _annotated(self, tools: list[Tool]) -> dict[str, Annotated]:
-        """Which arguments of each tool HTTP headers repeat; a tool whose schema says that wrongly must not be used."""
-        if not (self.destination.has_headers and self.profile.revision.headers):
-            return {tool.name: {} for tool in tools}
-        found: dict[str, Annotated] = {}
-        for tool in tools:
-            try:
-                found[tool.name] = annotated(tool.input_schema)
-            except SchemaError as error:
-                self.session.on_fault(f"the tool {tool.name!r} is left out: {error}")
-        return found
+    def _ask(
+        self, method: str, params: dict[str, Any], form: type[M], timeout: float | None = None
+    ) -> Coroutine[Any, Any, M]:
+        return self.home.run(self._asking.ask(method, params, form, timeout))
 
     async def _tool_headers(self, params: dict[str, Any], anew: bool) -> Mapping[str, str]:
         if anew:
             await self.list_tools()
-        return of_arguments(self._headers.get(params["name"], {}), params.get("arguments") or {})
+        return self._known.headers_of(params)
 
     def _told(self, notification: Notification) -> None:
         if notification.method == "notifications/tools/list_changed":
-            self._tools = None
+            self._known.forget()
         tell(self._listeners, notification)
-
-    def _ended(self, error: MCPError | None) -> None:
-        if self._session is not None:
-            self._left = self._session.calls.left
-        if error is not None and self._state == "connected":
-            self.error, self._state = error, "lost"
 
     def _handle(self, name: str, arguments: Mapping[str, Any] | None, meta: Mapping[str, Any] | None) -> CallHandle:
         self.profile.check_server("tools/call")
@@ -637,67 +432,3 @@ class Client:
             limits=self.options.limits,
             meta=meta,
         )
-
-    def _limits(self, timeout: float | None) -> tuple[float, float]:
-        silence = timeout if timeout is not None else self.options.timeout
-        limits = self.options.limits
-        if silence is None:
-            silence = limits.request
-        return silence, max(limits.request_total, silence)
-
-    async def _ask(self, method: str, params: dict[str, Any], form: type[M], timeout: float | None = None) -> M:
-        async def ask() -> M:
-            self.profile.check_server(method)
-            return _parsed(form, await self._request(method, params, timeout), repr(method))
-
-        return await self._run(ask())
-
-    async def _request(
-        self, method: str, params: dict[str, Any], timeout: float | None = None, *, cached: bool = True
-    ) -> Any:
-        silence, total = self._limits(timeout)
-        return await self.session.request(
-            method, params, timeout=silence, total=total, on_progress=_ignore, cached=cached
-        )
-
-    async def _list(self, method: str, form: type[P], items: Callable[[P], list[T]]) -> list[T]:
-        if not self.profile.server_has(method):
-            return Listing()
-        found: Listing[T] = Listing()
-        async for page in self._pages(method, form):
-            found += items(page)
-        return found
-
-    async def _pages(self, method: str, form: type[P]) -> AsyncIterator[P]:
-        """All pages of a list. An empty cursor leads on like any other; one that comes again leads nowhere."""
-        params: dict[str, Any] = {}
-        seen: set[str] = set()
-        for _ in range(self.options.limits.pages):
-            raw = await self._request(method, params)
-            with much_data():
-                page = _parsed(form, raw, repr(method))
-            yield page
-            cursor = page.next_cursor
-            if cursor is None:
-                return
-            if cursor in seen:
-                raise InvalidResult(f"The server's {method!r} goes in a circle: the cursor {cursor[:80]!r} came again.")
-            seen.add(cursor)
-            params = {"cursor": cursor}
-        raise InvalidResult(f"The server's {method!r} has more than {self.options.limits.pages} pages (Limits.pages).")
-
-
-def default_info() -> Implementation:
-    """How this client introduces itself."""
-    return Implementation(name="mcp_notebook", title="mcp_notebook", version=package_version())
-
-
-def _ignore(params: dict[str, Any]) -> None:
-    """Progress that nobody watches still shows that the work goes on."""
-
-
-def _parsed(form: type[M], raw: Any, what: str) -> M:
-    try:
-        return form.model_validate(raw, context=FORGIVING)
-    except ValidationError as error:
-        raise InvalidResult(f"The server's answer to {what} is broken: {first_problem(error)}.") from None

@@ -7,26 +7,31 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pydantic import ValidationError
 from pydantic_core import from_json
 
-from ..errors import ToolError
+from ..errors import InvalidResult, ToolError
 from ..types import (
     AudioContent,
     CallToolResult,
     EmbeddedResource,
     GetPromptResult,
     ImageContent,
+    Model,
     ReadResourceResult,
     ResourceContents,
     TextContent,
     decode_base64,
     text_of,
 )
+from ..types.base import FORGIVING
+from ..types.problems import first_problem
 
 if TYPE_CHECKING:
     import pandas
 
 T = TypeVar("T")
+M = TypeVar("M", bound=Model)
 
 
 class Shown:
@@ -158,6 +163,18 @@ class PromptResult(Shown, GetPromptResult):
     def text(self) -> str:
         """All text of the messages."""
         return text_of([message.content for message in self.messages])
+
+
+def parsed(form: type[M], raw: Any, what: str) -> M:
+    """What a server answered, in the form that the protocol gives it.
+
+    Raises:
+        InvalidResult: it has not that form; `what` is in its text.
+    """
+    try:
+        return form.model_validate(raw, context=FORGIVING)
+    except ValidationError as error:
+        raise InvalidResult(f"The server's answer to {what} is broken: {first_problem(error)}.") from None
 
 
 def _value_of(contents: ResourceContents) -> Any:

@@ -9,6 +9,7 @@ from ..errors import InvalidResult
 from ..jsonrpc import Notification, Request
 from ..protocol.extensions import TASKS, requestor_tasks
 from ..protocol.resuming import Call, mark
+from ..protocol.revision import Profile
 from ..protocol.tasks import MESSAGES, TaskState, TaskStatus, named, related_to
 from ..types import InputRequest
 
@@ -97,6 +98,14 @@ def told(session: ClientSession, notification: Notification) -> None:
             task.heard(TaskState(id=created, status=TaskStatus.SUBMITTED))
     elif (state := task.form.read(notification.params)) is not None:
         task.heard(state)
+
+
+def listed_task(raw: dict[str, Any], profile: Profile) -> TaskState | None:
+    """An entry of `tasks/list`; None where it is broken. The forms' entries are told apart by what only one of them
+    always has."""
+    forms = [TASKS[name] for name in profile.revision.tasks]
+    form = next((one for one in forms if one.declares == ("createdAt" in raw)), forms[0])
+    return form.read(raw)
 
 
 def related_task(params: dict[str, Any] | None) -> str | None:
