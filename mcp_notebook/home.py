@@ -35,6 +35,8 @@ class Home:
     """Who asks the person there; None where nobody is to be asked."""
     journal: Journal | None = None
     """What remembers calls beyond this process; None where nothing is to be remembered."""
+    begun: Callable[[Any], None] | None = None
+    """Told of each handle of a call, in the thread that begins it; None where nobody wants to know."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop

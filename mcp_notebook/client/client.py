@@ -266,6 +266,22 @@ class Client:
         Returns:
             The handle. UnsupportedFeature comes from it, where a task is wanted and the server has none.
         """
+        handle = self._aside(name, arguments, timeout, meta=meta, task=task, keep=keep, parent=parent)
+        if self.home.begun is not None:
+            self.home.begun(handle)
+        return handle
+
+    def _aside(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None,
+        timeout: float | None,
+        *,
+        meta: Mapping[str, Any] | None = None,
+        task: bool = False,
+        keep: float | None = None,
+        parent: str | None = None,
+    ) -> CallHandle:
         handle = self._handle(name, arguments, meta)
         if task:
             handle.wish = TaskWish(keep=None if keep is None else round(keep * 1000), parent=parent)
@@ -305,9 +321,8 @@ class Client:
             raise ValueError("concurrency must be at least 1")
         found = as_rows(rows, (self.known_tools() or {}).get(name))
         calls = [{**common, **row} for row in found]
-        return CallMap(
-            self.home, name, calls, lambda row: self.begin_call(name, row, timeout=timeout, task=task)
-        ).start(concurrency)
+        begun = CallMap(self.home, name, calls, lambda row: self._aside(name, row, timeout, task=task))
+        return begun.start(concurrency)
 
     async def list_tasks(self) -> list[TaskState]:
         """The tasks of ours that the server has, at work or ended. Where the revision has no such list: none."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
+from weakref import WeakValueDictionary
 
 from ..client import CallHandle, Client, connect
 from ..client.pages import restored
@@ -168,8 +170,10 @@ class Workspace:
     def __init__(self, shell: Any, runtime: Runtime) -> None:
         self.shell = shell
         self.runtime = runtime
-        self.calls: dict[str, CallHandle] = {}
-        """The calls that were begun, by id, the newest last."""
+        self._calls: dict[str, CallHandle] = {}
+        self._others: WeakValueDictionary[str, CallHandle] = WeakValueDictionary()
+        self._lock = threading.Lock()
+        runtime.begun = self._begun
         self.used = UsedTools()
         """What tools were when they were last called."""
         self.place = place_of(shell)
@@ -192,16 +196,31 @@ class Workspace:
             setattr(shell, ATTRIBUTE, workspace)
         return workspace
 
+    @property
+    def calls(self) -> dict[str, CallHandle]:
+        """The calls that were begun, by id, the newest last: the last ones of magics, and those of Python code that are
+        under way or that it still holds."""
+        with self._lock:
+            known = {**self._others, **self._calls}
+        return dict(sorted(known.items(), key=lambda item: item[1].started))
+
     def remember(self, call: CallHandle) -> None:
         """Keep a call among the last ones."""
-        self.calls[call.id] = call
-        if len(self.calls) > CALLS:
-            ended = next((id for id, old in self.calls.items() if old.done()), next(iter(self.calls)))
-            del self.calls[ended]
+        with self._lock:
+            self._calls[call.id] = call
+            if len(self._calls) > CALLS:
+                ended = next((id for id, old in self._calls.items() if old.done()), next(iter(self._calls)))
+                del self._calls[ended]
+
+    def _begun(self, call: CallHandle) -> None:
+        with self._lock:
+            self._others[call.id] = call
 
     def forget(self, call: CallHandle) -> None:
         """No longer know of a call."""
-        self.calls.pop(call.id, None)
+        with self._lock:
+            self._calls.pop(call.id, None)
+            self._others.pop(call.id, None)
         if call.page is not None:
             self.runtime.loop.call_soon_threadsafe(call.page.close)
         for address, calls in self._left.items():

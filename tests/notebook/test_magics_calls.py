@@ -57,6 +57,18 @@ def test_calls_are_listed_with_their_state(lab: Cells) -> None:
     assert "completed" in lab.run(f"%mcp status {handle.id}").text
 
 
+def test_calls_that_python_code_began_are_listed_too(lab: Cells) -> None:
+    lab.run(
+        "client = %mcp servers web\nheld = client.begin_call('crunch', {'n': 4})\nclient.begin_call('crunch', {'n': 5})"
+    )
+    listed = lab.run("%mcp calls").text
+    assert listed.count("working") == 2
+    assert lab["held"].id in listed
+    assert f"%mcp status {lab['held'].id}" in lab.complete("%mcp status ")
+    lab.run("opened.append(1)\nheld.result()")
+    assert lab["held"].id in lab.run("%mcp calls").text
+
+
 def test_a_call_whose_server_comes_back_is_resumed_and_its_handler_ran_once(lab: Cells) -> None:  # RR-13
     lab.run("handle = %mcp call --bg web.crunch n=3")
     handle, port = lab["handle"], lab["serving"].url.split(":")[2].split("/")[0]
