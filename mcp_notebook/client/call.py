@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from ..errors import ConnectionLost, MCPError
+from ..home import Home
 from ..jsonrpc import RequestId
 from ..limits import Limits
 from ..protocol.calls import TRANSITIONS, CallEvent, CallLog, CallState, EventKind, Occurrence
@@ -80,6 +81,7 @@ class ClientCall:
 
     def __init__(
         self,
+        home: Home,
         *,
         server: str,
         tool: str,
@@ -94,6 +96,7 @@ class ClientCall:
         self.questions: dict[RequestId, asyncio.Future[Any]] = {}
         """What the server asked in it: id -> the answer, or who is giving it."""
         self._began = time.time()
+        self._home = home
         self._meta = meta
         self._listeners: list[Callable[[Any, CallEvent], None]] = []
 

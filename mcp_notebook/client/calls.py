@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ..errors import CallCancelled, MCPError, RequestTimeout, UnsupportedFeature
-from ..home import Home
-from ..limits import Limits
 from ..protocol.calls import CallEvent, CallLog, CallState, Occurrence
 from ..protocol.resuming import WorkStatus
 from . import resume_requests, task_requests
@@ -41,19 +39,6 @@ class CallHandle(ClientCall):
     _cancelled_because: str | None = None
     _maker: Maker | None = None
     _timeout: float | None = None
-
-    def __init__(
-        self,
-        home: Home,
-        *,
-        server: str,
-        tool: str,
-        arguments: dict[str, Any],
-        limits: Limits,
-        meta: Mapping[str, Any] | None = None,
-    ) -> None:
-        super().__init__(server=server, tool=tool, arguments=arguments, limits=limits, meta=meta)
-        self._home = home
 
     def result(self, timeout: float | None = None) -> ToolResult:
         """Wait for the outcome, blocking.

@@ -46,7 +46,6 @@ from .task_requests import listed_task
 if TYPE_CHECKING:  # these cost time to import, which many programs never need
     from .tools import Tools
 
-T = TypeVar("T")
 M = TypeVar("M", bound=Model)
 
 
@@ -133,12 +132,12 @@ class Client:
 
     async def open(self) -> Client:
         """Connect. Raises ConnectError; an open client stays as it is."""
-        await self._run(self._link.open())
+        await self.home.run(self._link.open())
         return self
 
     async def close(self) -> None:
         """End the connection, and the server's process where there is one. May be called again."""
-        await self._run(self._link.close())
+        await self.home.run(self._link.close())
 
     async def reconnect(self) -> Client:
         """End the connection, and make it anew. Raises ConnectError."""
@@ -184,7 +183,7 @@ class Client:
             await self._asking.request(method, {}, cached=False)
             return time.perf_counter() - began
 
-        return await self._run(ping())
+        return await self.home.run(ping())
 
     async def list_tools(self) -> list[Tool]:
         """All tools; empty where the server has none."""
@@ -194,17 +193,17 @@ class Client:
             headers = self.destination.has_headers and self.profile.revision.headers
             return self._known.take(tools, headers=headers)
 
-        return await self._run(listed())
+        return await self.home.run(listed())
 
     async def list_resources(self) -> list[Resource]:
         """All resources that the server lists."""
-        return await self._run(
+        return await self.home.run(
             self._asking.list_all("resources/list", ListResourcesResult, lambda page: page.resources)
         )
 
     async def list_resource_templates(self) -> list[ResourceTemplate]:
         """All resource templates."""
-        return await self._run(
+        return await self.home.run(
             self._asking.list_all(
                 "resources/templates/list", ListResourceTemplatesResult, lambda page: page.resource_templates
             )
@@ -212,7 +211,7 @@ class Client:
 
     async def list_prompts(self) -> list[Prompt]:
         """All prompts."""
-        return await self._run(self._asking.list_all("prompts/list", ListPromptsResult, lambda page: page.prompts))
+        return await self.home.run(self._asking.list_all("prompts/list", ListPromptsResult, lambda page: page.prompts))
 
     async def call_tool(
         self,
@@ -241,7 +240,7 @@ class Client:
             InvalidResult: the answer has not the form that the protocol, or the tool's output schema, gives it.
         """
         handle = self._handle(name, arguments, meta)
-        return await self._run(handle.run(self, *self.options.waits(timeout)))
+        return await self.home.run(handle.run(self, *self.options.waits(timeout)))
 
     def begin_call(
         self,
@@ -332,7 +331,7 @@ class Client:
             states = [listed_task(entry, self.profile) for entry in entries]
             return [state for state in states if state is not None]
 
-        return await self._run(listed())
+        return await self.home.run(listed())
 
     async def read_resource(self, uri: str, *, timeout: float | None = None) -> ReadResult:
         """Read a resource. Raises ProtocolError where there is none."""
@@ -341,14 +340,14 @@ class Client:
     async def subscribe_resource(self, uri: str) -> None:
         """Be told (by `notifications/resources/updated`) when a resource changes."""
         if self.profile.revision.changes == "listened":
-            await self._run(self.session.subscribe(uri))
+            await self.home.run(self.session.subscribe(uri))
         else:
             await self._ask("resources/subscribe", {"uri": uri}, Result)
 
     async def unsubscribe_resource(self, uri: str) -> None:
         """No longer be told."""
         if self.profile.revision.changes == "listened":
-            await self._run(self.session.unsubscribe(uri))
+            await self.home.run(self.session.unsubscribe(uri))
         else:
             await self._ask("resources/unsubscribe", {"uri": uri}, Result)
 
@@ -392,7 +391,7 @@ class Client:
         """Tell the server that the roots are others now, where the revision has that; else it asks anew anyway."""
         if self.profile.revision.questions == "returned":
             return
-        await self._run(self.session.connection.notify("notifications/roots/list_changed"))
+        await self.home.run(self.session.connection.notify("notifications/roots/list_changed"))
 
     # What is known without asking
 
@@ -419,9 +418,6 @@ class Client:
 
     # Within
 
-    def _run(self, coroutine: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
-        return self.home.run(coroutine)
-
     def _ask(
         self, method: str, params: dict[str, Any], form: type[M], timeout: float | None = None
     ) -> Coroutine[Any, Any, M]:
@@ -438,7 +434,7 @@ class Client:
         tell(self._listeners, notification)
 
     def _handle(self, name: str, arguments: Mapping[str, Any] | None, meta: Mapping[str, Any] | None) -> CallHandle:
-        self.profile.check_server("tools/call")
+        self.session.profile.check_server("tools/call")
         return CallHandle(
             self.home,
             server=self.name,

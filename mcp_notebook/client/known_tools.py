@@ -61,7 +61,7 @@ class KnownTools:
             InvalidResult: it has not the form.
         """
         result = parsed(ToolResult, raw, f"the tool {name!r}")
-        tool = self.get(name)
+        tool = (self.by_name or {}).get(name)
         if tool is None or tool.output_schema is None or result.is_error:
             return result  # an error is the tool's own word, and needs no schema
         if result.structured_content is None:

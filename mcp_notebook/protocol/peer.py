@@ -169,9 +169,10 @@ class Peer:
 
     def abandon(self, outgoing: Outgoing) -> bool:
         """Stop waiting for an answer. False where it is no longer awaited."""
-        if self.outgoing.get(outgoing.id) is not outgoing:
+        id = outgoing.id
+        if self.outgoing.get(id) is not outgoing:
             return False  # answered, or gone on with under the same id
-        del self.outgoing[outgoing.id]
+        del self.outgoing[id]
         return True
 
     def cancel(self, outgoing: Outgoing, reason: str) -> Notification | None:
@@ -212,9 +213,10 @@ class Peer:
         return outgoing, incoming
 
     def _finish(self, incoming: Incoming) -> bool:
-        if self.incoming.get(incoming.id) is not incoming:
+        id = incoming.id
+        if self.incoming.get(id) is not incoming:
             return False
-        del self.incoming[incoming.id]
+        del self.incoming[id]
         return True
 
     def _asked(self, request: Request) -> Event:
