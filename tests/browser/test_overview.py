@@ -220,8 +220,8 @@ def test_ten_thousand_tools_are_searched_while_one_types(lab: Notebook) -> None:
 
 def test_a_saved_notebook_shows_the_older_overview_without_widgets(lab: Notebook) -> None:
     cell = lab.run("%mcp").wait_for("2 servers")
-    lab.run("%mcp")
-    lab.run("workspace.overview.end()")
+    lab.run("%mcp").wait_for("2 servers")
+    cell.output.get_by_role("textbox").wait_for(state="detached")
     lab.reopen()
     cell.wait_for("2 servers").wait_for("connected")
     assert "Error displaying widget" not in cell.text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -108,16 +109,23 @@ server.serve_stdio()
 SEARCH = "search"
 
 
-@pytest.fixture(scope="module", params=kernel_names())
-def kernel(request: pytest.FixtureRequest) -> Iterator[Kernel]:
+@contextmanager
+def started(name: str) -> Iterator[Kernel]:
+    """A kernel with servers."""
     try:
-        with running_kernel(request.param) as kernel:
+        with running_kernel(name) as kernel:
             for cell in ("%load_ext mcp_notebook", SETUP, f"command = [sys.executable, '-c', {APART!r}]"):
                 outcome = kernel.run(cell)
                 assert outcome.status == "ok", outcome
             yield kernel
     except Unavailable as why:
         pytest.skip(str(why))
+
+
+@pytest.fixture(scope="module", params=kernel_names())
+def kernel(request: pytest.FixtureRequest) -> Iterator[Kernel]:
+    with started(request.param) as kernel:
+        yield kernel
 
 
 def value(kernel: Kernel, expression: str) -> Any:
@@ -355,3 +363,17 @@ def test_where_no_widgets_are_shown_it_is_as_it_was(kernel: Kernel) -> None:
     outcome = kernel.run("%mcp")
     assert set(outcome.data[0]) == {"text/html", "text/plain"}
     assert "connected · this process" in outcome.data[0]["text/plain"]
+
+
+@pytest.mark.parametrize("name", kernel_names())
+@pytest.mark.parametrize("how", ["shutdown_kernel", "restart_kernel"])
+def test_the_end_of_the_kernel_leaves_plain_html(name: str, how: str) -> None:
+    with started(name) as kernel:
+        overview = Overview(kernel)
+        getattr(kernel.manager, how)()
+        end = time.monotonic() + 15
+        while not overview.outcome.updates:
+            assert time.monotonic() < end, overview.outcome
+            kernel._read(0.2)
+        assert set(overview.outcome.updates[-1]) == {"text/html", "text/plain"}
+        assert "2 servers" in overview.outcome.updates[-1]["text/plain"]

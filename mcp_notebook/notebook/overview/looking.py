@@ -58,7 +58,8 @@ class Looking:
         """Ask for what is not known, each server aside from the others. To be called again and again."""
         now = asyncio.get_running_loop().time()
         for member in self._workspace.connected():
-            known = self._of(member)
+            if (known := self._of(member)) is None:
+                continue
             for kind in _KINDS:
                 self._of_kind(member, kind)  # made ready before anybody searches it
                 if member.known(kind) is None and kind not in known.failed and known.next.get(kind, 0) <= now:
@@ -112,8 +113,12 @@ class Looking:
 
     # Within
 
-    def _of(self, member: Member) -> _Known:
-        session, known = member.client.session, self._known.get(member.name)
+    def _of(self, member: Member) -> _Known | None:
+        """What is known of a server; None where it is not connected, or no longer."""
+        try:
+            session, known = member.client.session, self._known.get(member.name)
+        except MCPError:
+            return None
         if known is None or known.session is not session:
             known = self._known[member.name] = _Known(session)
         return known
@@ -138,9 +143,8 @@ class Looking:
         if member.name in self._reconnecting:
             return Row(member.name, "connecting", "work")
         client, trouble = self._troubles.get(member.name, (None, None))
-        if not member.connected:
+        if (known := self._of(member)) is None:
             return row_of(member, {}, UNTOLD, trouble if client is member.client else None)
-        known = self._of(member)
         counts: dict[Kind, str] = {kind: self._count(member, known, kind) for kind in _KINDS}
         return row_of(member, counts, UNKNOWN if "latency" in known.asking else said_latency(known.latency))
 

@@ -62,6 +62,7 @@ class OverviewCard:
         self._handle = DisplayHandle()
         self._tasks: set[asyncio.Future[Any]] = set()
         self._ended = False
+        self._rows: list[Row] = []
         self._kit = Kit()
         self._looking = Looking(workspace)
         self._finder = Finder(self._kit, self._looking, self._soon, lambda hit: trial_of(workspace, hit))
@@ -110,7 +111,7 @@ class OverviewCard:
                 await self._looking.settled()
         self._draw()
         self._start(self._live())
-        return self._looking.rows()
+        return self._rows
 
     async def _live(self) -> None:
         while True:
@@ -119,7 +120,7 @@ class OverviewCard:
             self._draw()
 
     def _draw(self) -> None:
-        rows = self._looking.rows()
+        rows = self._rows = self._looking.rows()
         name, about = heading(len(rows), len(open_calls(self._workspace)), len(open_questions(self._workspace)))
         say(self._title, h("div", h("b", name), h("span", about, cls="mcp-mute"), cls="mcp-line"))
         self._servers.show(rows)
@@ -136,7 +137,7 @@ class OverviewCard:
         for task in list(self._tasks):
             task.cancel()
         shown = [part for trial in self._finder.trials for part in trial.shown]
-        self._handle.update(mimebundle([*self._plain(self._looking.rows()), *shown]), raw=True)
+        self._handle.update(mimebundle([*self._plain(self._rows), *shown]), raw=True)
         self._looking.close()
         self._finder.close()
         self._servers.close()
