@@ -69,7 +69,7 @@ MCPMagics.mcp.__doc__ = f"""Connect to MCP servers, call their tools, write serv
 
 {as_text(COMMANDS)}
 
-%mcp alone shows the servers. %mcp help COMMAND tells all about a command.
+%mcp alone shows servers, calls and questions. %mcp help COMMAND tells all about a command.
 """
 
 

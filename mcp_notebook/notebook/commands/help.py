@@ -45,7 +45,11 @@ def overview(table: Mapping[str, Command]) -> list[Part]:
     """All commands."""
     return [
         *listing(list(table.values()), _COMMANDS),
-        Text("%mcp alone shows the servers. x = %mcp … keeps what a command gives. Tab completes everything.", "note"),
+        Text(
+            "%mcp alone shows servers, calls and questions; in JupyterLab one can search there, try, cancel and answer. "
+            "x = %mcp … keeps what a command gives. Tab completes everything.",
+            "note",
+        ),
     ]
 
 

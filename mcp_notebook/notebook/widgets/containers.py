@@ -100,6 +100,13 @@ class GroupControl(Container[Group]):
     def place(self) -> Any:
         return self._button
 
+    def focus(self) -> None:
+        first = next(iter(self._controls.values()), None)
+        if first is not None:
+            first.focus()
+        elif self._head is not None:
+            super().focus()
+
     def focus_wrong(self) -> bool:
         inside = any(control.focus_wrong() for control in self._controls.values())
         return inside or (self._head is not None and super().focus_wrong())

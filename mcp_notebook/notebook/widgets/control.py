@@ -80,6 +80,10 @@ class Control(Generic[E]):
         """The widget that takes the cursor."""
         return self.widget.children[0]
 
+    def focus(self) -> None:
+        """Put the cursor here."""
+        self.place.focus()
+
     def focus_wrong(self) -> bool:
         """Put the cursor where something is wrong; tell whether something is."""
         if self.entry.problem:

@@ -72,6 +72,10 @@ class FormView(VBox):
         """The person wants to send it. What they typed last may still be on its way, so that is waited for."""
         self._settling.begin()
 
+    def focus(self) -> None:
+        """Put the cursor into the first field."""
+        self._root.focus()
+
     def refresh(self) -> None:
         """Show how the form stands now. May be called from any thread."""
         self._root.refresh()

@@ -79,6 +79,11 @@ class ReadingForm(Card):
         if self.view is None:
             self._run()
 
+    def focus(self) -> None:
+        """Put the cursor into its first field."""
+        if self.view is not None:
+            self.view.focus()
+
     def abandon(self) -> None:
         """Take it away."""
         if self._work is not None:

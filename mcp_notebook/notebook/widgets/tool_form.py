@@ -122,6 +122,10 @@ class ToolForm(Card):
         """What is to be seen of its last call."""
         return self._below.parts
 
+    def focus(self) -> None:
+        """Put the cursor into its first field."""
+        self.view.focus()
+
     def abandon(self) -> None:
         """Take it away; a call goes on without it, and what that asked here is asked elsewhere."""
         no_longer_in(self._runtime, self)

@@ -59,6 +59,10 @@ class Trial(Protocol):
         """Show it in a place, which is told when it is left."""
         ...
 
+    def focus(self) -> None:
+        """Put the cursor into it."""
+        ...
+
     def abandon(self) -> None:
         """Take it away; what goes on in it goes on without it."""
         ...
@@ -146,8 +150,11 @@ class Finder:
             attempt.tooltip = f"Try {line(hit.server)}.{line(hit.item.name)}"
             children += [said, attempt]
             if (spot := spots.pop(_key(hit), None)) is not None:
+                spot.widget.add_class("mcp-under")  # the line above it says what it is
                 children.append(spot.widget)
-        children += [spot.widget for spot in spots.values()]
+        for spot in spots.values():
+            spot.widget.remove_class("mcp-under")
+            children.append(spot.widget)
         if self._grid.children != tuple(children):
             self._grid.children = tuple(children)
         found = (self._grid, self._note) if wanted or children else ()
@@ -169,6 +176,8 @@ class Finder:
     async def _try(self, hit: Hit) -> None:
         key = _key(hit)
         if key in self._spots or key in self._opening:
+            if key in self._spots:
+                self._spots[key].trial.focus()
             return
         self._opening.add(key)
         try:

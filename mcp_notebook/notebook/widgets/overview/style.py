@@ -65,6 +65,8 @@ _SOURCE = """
 .mcp-overview .widget-button:hover { box-shadow: none }
 .mcp-overview .mcp-hits .mcp-about { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
 .mcp-overview .mcp-hits .mcp-trial { grid-column: 1 / -1; padding: 2px 0 6px }
+.mcp-overview .mcp-under > .mcp-asking > .mcp-card > :first-child { display: none }
+.mcp-overview .mcp-under > .mcp-asking > .mcp-card > .mcp-body { border-top: 0 }
 .mcp-overview .mcp-calls { grid-template-columns: auto auto minmax(0, 1fr) minmax(0, auto) auto auto }
 .mcp-overview .mcp-calls .mcp-cell:nth-child(-n + 2), .mcp-overview .mcp-calls .mcp-time { white-space: nowrap }
 .mcp-overview .mcp-calls .mcp-bar progress { flex: 0 1 80px; min-width: 30px }

@@ -62,6 +62,9 @@ class _Told(Card):
         close = button(Choice("Close", "Take this away"), lambda: self.leave_parts([]))
         super().__init__("", "", h("div", write_all(self.shown)), [close], name=line(hit.item.name))
 
+    def focus(self) -> None:
+        """There is nothing to fill in."""
+
     def abandon(self) -> None:
         """Take it away."""
         self._close()
