@@ -57,6 +57,10 @@ class MCPError(Exception):
     """The root: whatever can go wrong here is one of these."""
 
 
+QUOTED = 10_000
+"""How many characters of the other side's message the text of an error quotes; its `message` is the whole."""
+
+
 class ProtocolError(MCPError):
     """A JSON-RPC error response.
 
@@ -78,7 +82,8 @@ class ProtocolError(MCPError):
         self.received = received
 
     def __str__(self) -> str:
-        return f"{self.message} (error {self.code})"
+        said = self.message if len(self.message) <= QUOTED else f"{self.message[:QUOTED]}…"
+        return f"{said} (error {self.code})"
 
 
 class UnsupportedFeature(MCPError):

@@ -95,6 +95,8 @@ class Limits:
     """How large a file may become in which calls are remembered; then nothing is added to it."""
     store_busy: float = 5.0
     """How long another process may keep such a file for itself before what waits for it fails."""
+    url: int = 16_384
+    """Characters of a URL that a server may ask a person to visit, since all of it is shown."""
     visits: int = 20
     """How many URLs one server may ask one client's person to visit at once."""
     journal: float = 7 * 24 * 3600.0

@@ -7,6 +7,7 @@ import unicodedata
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from ..limits import DEFAULT_LIMITS
 from ..visible import visible
 
 LOOPBACK_NAMES = frozenset({"localhost"})
@@ -39,6 +40,8 @@ def examine(url: str | None, *, loopback: bool = False) -> ExaminedUrl:
     """
     if not url or any(character.isspace() or unicodedata.category(character)[0] in "CZ" for character in url):
         raise ValueError("it is missing, or holds characters that cannot be seen")
+    if len(url) > DEFAULT_LIMITS.url:
+        raise ValueError(f"it is longer than {DEFAULT_LIMITS.url:,} characters, and nobody could judge it")
     try:
         parts = urlsplit(url)
         name, port = parts.hostname or "", parts.port

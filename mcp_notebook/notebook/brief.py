@@ -7,16 +7,22 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from ..errors import MCPError
+from ..limits import DISPLAY_LIMITS
 from ..protocol.json_schema.words import did_you_mean
 from ..render import parts_of
 from ..render.as_text import document
+from ..render.letters import excerpt
 from ..render.parts import Card, Fold, Part
 
 E = TypeVar("E", bound=BaseException)
 
 
 class CommandError(MCPError):
-    """A line of `%mcp` that cannot be carried out as it stands; the text says what would be right."""
+    """A line of `%mcp` that cannot be carried out as it stands; the text says what would be right, and has an end,
+    however much a server offers."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(excerpt(message, DISPLAY_LIMITS.text))
 
 
 def hinted(sentence: str, given: str, known: Iterable[str]) -> str:

@@ -1,7 +1,8 @@
 """What a display is made of, before it is written as HTML or as plain text.
 
 Both writers (`as_html`, `as_text`) get the same parts, already shortened, so that they say the same.
-All text in a part may be foreign: the writers make it fit to be shown.
+`text`, `table` and `listing` say where the whole is; whatever else is too long, such as a name of a million letters,
+ends in "…". All text in a part may be foreign: the writers make it fit to be shown.
 """
 
 from __future__ import annotations
@@ -20,6 +21,14 @@ class Part:
     """One piece of a display."""
 
 
+def _shortened(part: Any, limit: int, *names: str) -> None:
+    """Have no field of a part be longer than that."""
+    for name in names:
+        value = getattr(part, name)
+        if len(value) > limit:
+            object.__setattr__(part, name, excerpt(value, limit))
+
+
 @dataclass(frozen=True, slots=True)
 class Text(Part):
     """Text with its own line breaks.
@@ -31,6 +40,9 @@ class Text(Part):
     text: str
     look: Literal["mono", "prose", "label", "note", "code"] = "mono"
 
+    def __post_init__(self) -> None:
+        _shortened(self, DISPLAY_LIMITS.text, "text")
+
 
 @dataclass(frozen=True, slots=True)
 class Bar(Part):
@@ -38,6 +50,9 @@ class Bar(Part):
 
     share: float
     words: str
+
+    def __post_init__(self) -> None:
+        _shortened(self, 2 * DISPLAY_LIMITS.cell, "words")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +62,11 @@ class Table(Part):
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     names: bool = False
+
+    def __post_init__(self) -> None:
+        if any(len(cell) > DISPLAY_LIMITS.cell for row in (self.columns, *self.rows) for cell in row):
+            object.__setattr__(self, "columns", [*map(excerpt, self.columns)])
+            object.__setattr__(self, "rows", [[*map(excerpt, row)] for row in self.rows])
 
 
 @dataclass(slots=True)
@@ -58,6 +78,9 @@ class Node:
     children: list[Node | Table] = field(default_factory=list)
     note: str = ""
     """What was left out here."""
+
+    def __post_init__(self) -> None:
+        _shortened(self, DISPLAY_LIMITS.cell, "label", "text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +108,9 @@ class Fold(Part):
     parts: Sequence[Part]
     repeats: bool = False
 
+    def __post_init__(self) -> None:
+        _shortened(self, DISPLAY_LIMITS.cell, "summary")
+
 
 @dataclass(frozen=True, slots=True)
 class Card(Part):
@@ -96,6 +122,9 @@ class Card(Part):
     name: str = ""
     about: str = ""
     aside: str = ""
+
+    def __post_init__(self) -> None:
+        _shortened(self, DISPLAY_LIMITS.cell, "title", "name", "about", "aside")
 
 
 def text(value: str, whole: str, look: Literal["mono", "prose"] = "mono") -> list[Part]:

@@ -97,3 +97,83 @@ class Hostile(Scripted):
         await self.progress(request, 1, total=2, message=self.text)
         for data in (self.text, {self.text: self.text}):
             await self.tell("notifications/message", {"level": "warning", "logger": self.text, "data": data})
+
+
+class Vast(Scripted):
+    """A server that says 10 MB, or 100,000 things, wherever it can."""
+
+    def __init__(self) -> None:
+        super().__init__(name="vast")
+        long = "x" * 10_000_000
+        many = [f"city {n:06}" for n in range(100_000)]
+        cities = {
+            "type": "object",
+            "properties": {"city": {"enum": many}, "other": {"oneOf": [{"const": n} for n in many]}},
+        }
+        wide = {"type": "object", "properties": {name: {"type": "string"} for name in many}}
+        self.answers["initialize"] |= {
+            "serverInfo": {"name": "vast", "version": long, "title": long},
+            "instructions": long,
+        }
+        self.answers |= {
+            "tools/list": {
+                "tools": [
+                    {"name": long, "inputSchema": {"type": "object"}},
+                    {"name": "described", "description": long, "inputSchema": {"type": "object"}},
+                    {"name": "travel", "inputSchema": cities},
+                    {"name": "wide", "inputSchema": wide},
+                    *(
+                        {"name": name, "inputSchema": {"type": "object"}}
+                        for name in ("fail", "work", "visit", "answer")
+                    ),
+                ]
+            },
+            "tools/call": self._called,
+            "resources/list": {
+                "resources": [{"uri": long, "name": long}, {"uri": "a:b", "name": "b", "description": long}]
+            },
+            "resources/templates/list": {"resourceTemplates": [{"uriTemplate": long, "name": long}]},
+            "resources/read": {"contents": [{"uri": "a:b", "mimeType": long, "text": long}]},
+            "prompts/list": {"prompts": [{"name": long, "title": long}, {"name": "plain", "description": long}]},
+            "prompts/get": {"description": long, "messages": [{"role": "user", "content": say(long)}]},
+            "completion/complete": {"completion": {"values": many}},
+            "logging/setLevel": {},
+        }
+        self._answers = {
+            "text": {"content": [say(long)]},
+            "error": {"content": [say(long)], "isError": True},
+            "data": {"content": [], "structuredContent": {"long": long, "many": many}},
+            "keys": {"content": [], "structuredContent": dict.fromkeys(many, 1)},
+            "rows": {"content": [], "structuredContent": {"result": [{"city": one, "n": 1} for one in many]}},
+            "blocks": {"content": [say(one) for one in many]},
+            "link": {"content": [{"type": "resource_link", "uri": long, "name": long}]},
+            "resource": {"content": [{"type": "resource", "resource": {"uri": long, "text": long}}]},
+            "image": {"content": [{"type": "image", "data": long, "mimeType": "image/png"}]},
+            "unknown": {"content": [{"type": long, "x": long}]},
+        }
+        self._long = long
+
+    async def _called(self, request: Request) -> Any:
+        params = request.params or {}
+        arguments = params.get("arguments") or {}
+        match params["name"]:
+            case "answer":
+                return self._answers[arguments["kind"]]
+            case "fail":
+                raise ProtocolError(-32000, self._long, {"long": self._long})
+            case "visit":
+                asked = {
+                    "mode": "url",
+                    "message": self._long,
+                    "elicitationId": "1",
+                    "url": arguments["url"],
+                }
+                await self.ask("elicitation/create", asked)
+            case "work":
+                await self.progress(request, 1, total=2, message=self._long)
+                await self.tell("notifications/message", {"level": "warning", "logger": "vast", "data": self._long})
+                await self.tell(
+                    "notifications/message", {"level": "warning", "logger": self._long, "data": {"a": self._long}}
+                )
+                await asyncio.sleep(3)
+        return {"content": []}

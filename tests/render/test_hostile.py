@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from mcp_notebook import errors, types
+from mcp_notebook.render import mimebundle
 from mcp_notebook.render.parts import Card, Fold, Table, Text
 from mcp_notebook.visible import visible
 
@@ -110,6 +111,13 @@ def test_neither_form_holds_characters_that_hide_or_turn_text_around(text: str) 
             assert not re.search(
                 "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200c\u200e-\u200f\u2028-\u202e\u2066-\u2069]", shown
             )
+
+
+def test_however_long_a_text_is_what_is_shown_of_it_has_an_end() -> None:
+    for value in everywhere("x" * 1_000_000):
+        bundle = mimebundle(value)
+        assert len(bundle["text/html"]) < 100_000
+        assert len(bundle["text/plain"]) < 100_000
 
 
 def test_a_hidden_character_is_written_out_once() -> None:

@@ -13,7 +13,9 @@ from html import escape
 from typing import Literal
 
 from ...client.urls import ExaminedUrl
+from ...limits import DISPLAY_LIMITS
 from ...render.html import Html, h
+from ...render.letters import excerpt
 from ...visible import visible
 from ..actions import Choice
 from ..prompter import around_host, line
@@ -80,7 +82,8 @@ class UrlCard(Card):
     def _says(self, url: Html, note: str = "") -> Html:
         warnings = [h("div", f"Careful: {made}", cls="mcp-state") for made in self._examined.warnings]
         notes = [h("div", note, cls="mcp-mute")] if note else []
-        return h("div", h("div", self._message, cls="mcp-prose"), url, *warnings, *notes, cls="mcp-body")
+        message = excerpt(self._message, DISPLAY_LIMITS.text)
+        return h("div", h("div", message, cls="mcp-prose"), url, *warnings, *notes, cls="mcp-body")
 
 
 def _shown(examined: ExaminedUrl) -> Html:
