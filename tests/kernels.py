@@ -206,6 +206,10 @@ class Kernel:
             self._read(left)
         return outcome
 
+    def hear(self, seconds: float) -> None:
+        """Take in what comes within the time, whatever asked for it."""
+        self._read(seconds)
+
     def _read(self, seconds: float) -> None:
         """Take in what has come on any channel, or comes within the time."""
         channels = [self.client.iopub_channel, self.client.shell_channel, self.client.stdin_channel]

@@ -7,6 +7,7 @@ from concurrent.futures import CancelledError
 from contextlib import suppress
 
 from ..client import CallHandle, ToolResult
+from ..protocol.calls import CallState
 from .brief import brief
 from .call_view import CallView
 from .host import asking_in
@@ -54,6 +55,8 @@ def wait_for(
         with suppress(TimeoutError, CancelledError):
             runtime.wait(following, 0.0 if goes_on else SETTLING)
         following.cancel()
+        if goes_on and live.place is not None:
+            live.place.withdraw()
         quiet = quiet and outcome is not None and not outcome.is_error
         if live.drawn or note or (outcome is not None and not quiet):
             live.finish(view.working() if goes_on else view.ended(outcome, note, brief=quiet))
@@ -63,8 +66,10 @@ def wait_for(
 def _interrupted(handle: CallHandle) -> list[str]:
     if not handle.is_task:
         return ["● cancelled", f"  The call of {handle.tool} was interrupted, and {handle.server} told to stop."]
+    asks = handle.status is CallState.INPUT_REQUIRED
     return [
         "● no longer waited for",
         f"  {handle.tool} goes on at {handle.server} as a task. %mcp result {handle.id} waits for it again, "
         f"%mcp cancel {handle.id} stops it.",
+        *(["  It needs your answer, and asks in the cell that waits for it."] if asks else []),
     ]

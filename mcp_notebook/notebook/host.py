@@ -46,12 +46,12 @@ class NotebookHost:
 
     Attributes:
         consents: what is remembered between kernels.
-        places: where the questions of calls are asked that have a card, by the calls' ids.
+        places: the cards in which the questions of calls can be asked, by the calls' ids, the newest last.
     """
 
     def __init__(self, runtime: Runtime, shell: Any, limits: Limits = DEFAULT_LIMITS) -> None:
         self.consents = RememberedConsents()
-        self.places: dict[str, Place] = {}
+        self.places: dict[str, list[Place]] = {}
         self._runtime = runtime
         self._shell = shell
         self._limits = limits
@@ -231,7 +231,8 @@ class NotebookHost:
             return self._nobody if self._frontend.kind == "headless" else None
 
     def _place_of(self, call: CallHandle | None) -> Place | None:
-        return None if call is None else self.places.get(call.id)
+        places = None if call is None else self.places.get(call.id)
+        return places[-1] if places else None
 
     async def _leave_shell(self) -> None:
         self._shell.events.unregister("pre_run_cell", self._cell_begins)
@@ -260,28 +261,38 @@ class NotebookHost:
 
 @contextmanager
 def asking_in(runtime: Runtime, place: Place | None, call: CallHandle) -> Iterator[None]:
-    """Have a call's questions asked in a place for a while, if there is one."""
+    """Have a call's questions asked in a place for a while, if there is one; also what is being asked in another."""
     host = runtime.host
     if place is None or not isinstance(host, NotebookHost):
         yield
         return
-    host.places[call.id] = place
+    places = host.places.setdefault(call.id, [])
+    places.append(place)
+    for other in places[:-1]:
+        other.withdraw()
     try:
         yield
     finally:
-        if host.places.get(call.id) is place:  # and not in a card that was shown later
-            del host.places[call.id]
+        _leave(host, call.id, place)
 
 
 def ask_here(runtime: Runtime, question: OpenQuestion, place: Place) -> None:
     """Have a question that waits asked in a place, and what its call asks after it. On the background loop."""
     if question.call is not None and isinstance(host := runtime.host, NotebookHost):
-        host.places.setdefault(question.call.id, place)
+        host.places.setdefault(question.call.id, [place])
     question.take(place)
 
 
 def no_longer_in(runtime: Runtime, place: Place) -> None:
     """Ask no more questions in a place, as it is taken away. On the background loop."""
     if isinstance(host := runtime.host, NotebookHost):
-        for id in [id for id, other in host.places.items() if other is place]:
-            del host.places[id]
+        for id in [id for id, places in host.places.items() if place in places]:
+            _leave(host, id, place)
+
+
+def _leave(host: NotebookHost, id: str, place: Place) -> None:
+    places = [other for other in host.places.get(id, ()) if other is not place]
+    if places:
+        host.places[id] = places
+    else:
+        host.places.pop(id, None)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import threading
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -135,7 +136,8 @@ class Live:
         self.in_place = kind == "lab"
         self.place: Place | None = None
         self._view: View | None = None
-        if self.in_place and actions is not None and runtime.answers_widgets and wants_widgets(frontend):
+        here = threading.current_thread() is threading.main_thread()  # elsewhere no wait can begin a card
+        if self.in_place and actions is not None and here and runtime.answers_widgets and wants_widgets(frontend):
             self._screen: Screen = (made := _with_buttons(actions, self._begin))
             self.place = made
         elif self.in_place:
@@ -179,7 +181,8 @@ class Live:
         """Show how it stands before its time, since something is to stand in it. Raises NobodyWaiting."""
         if (view := self._view) is None:
             raise NobodyWaiting("The cell no longer waits for this.")
-        await self._runtime.on_main(lambda: self._draw_whole(view()))
+        parts = view()
+        await self._runtime.on_main(lambda: self._draw_whole(parts))
 
     async def _keep_drawing(self, view: View, drawn: Callable[[], None]) -> None:
         await asyncio.sleep(PATIENCE)

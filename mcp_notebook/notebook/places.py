@@ -9,7 +9,7 @@ from ..render.parts import Part
 
 
 class Place(Protocol):
-    """The card of a call. Both are called on the background loop."""
+    """The card of a call. What is here is called on the background loop, `withdraw` from any thread."""
 
     async def hold(self, widget: Any) -> None:
         """Show a widget.
@@ -21,4 +21,8 @@ class Place(Protocol):
 
     def release(self, widget: Any, parts: Sequence[Part]) -> None:
         """Show it no longer, and something else in its place."""
+        ...
+
+    def withdraw(self) -> None:
+        """Ask nothing here any more: what is not answered yet is asked elsewhere."""
         ...

@@ -46,8 +46,8 @@ def overview(table: Mapping[str, Command]) -> list[Part]:
     return [
         *listing(list(table.values()), _COMMANDS),
         Text(
-            "%mcp alone shows servers, calls and questions; in JupyterLab one can search there, try, cancel and answer. "
-            "x = %mcp … keeps what a command gives. Tab completes everything.",
+            "%mcp alone shows servers, calls and questions; in JupyterLab one can search there, try, cancel and "
+            "answer. x = %mcp … keeps what a command gives. Tab completes everything.",
             "note",
         ),
     ]

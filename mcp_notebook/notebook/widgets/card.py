@@ -57,6 +57,7 @@ class Card(VBox):
     ) -> None:
         self._handle = DisplayHandle()
         self._place: Place | None = None
+        self._elsewhere = False
         self._head = HTML()
         self._body = HTML(body.source) if body else None
         self._row = classed(HBox(list(buttons)), "mcp-row")
@@ -101,21 +102,21 @@ class Card(VBox):
     def withdraw(self) -> None:
         """What it asks is to be asked elsewhere. Its widgets are closed by whoever hears of that."""
 
+    def leave_no_word(self) -> None:
+        """Let nothing be told in its place, as it is asked elsewhere."""
+        self._elsewhere = True
+
     def leave(self, line: str) -> None:
         """Leave a line in its place. May be called from any thread."""
-        if self._place is None:
-            # Of plain text alone front ends make links, where it looks like an address.
-            self._handle.update(mimebundle([Text(f"● {line}")]), raw=True)
-        else:
-            self._place.release(self, [Text(f"● {line}", "note")])
-        self._close()
+        # Of plain text alone front ends make links, where it looks like an address.
+        self.leave_parts([Text(f"● {line}", "mono" if self._place is None else "note")])
 
     def leave_parts(self, parts: Sequence[Part]) -> None:
         """Leave something else to be seen in its place. May be called from any thread."""
         if self._place is None:
             self._handle.update(mimebundle(list(parts)), raw=True)
         else:
-            self._place.release(self, parts)
+            self._place.release(self, () if self._elsewhere else parts)
         self._close()
 
     def _close(self) -> None:

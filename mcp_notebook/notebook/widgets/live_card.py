@@ -16,7 +16,9 @@ from ...render.html import Html, card_inside, h
 from ...render.parts import Card, Fold, Part
 from ...render.style import CSS, ROOT
 from ..actions import Action, Actions
+from ..waiting import NobodyWaiting
 from .card import BUTTONS, button
+from .card import Card as AskingCard
 from .kit import Kit, all_of, say
 
 _CSS = f"""
@@ -50,7 +52,7 @@ class LiveCard:
         self._handle = DisplayHandle()
         self._lock = threading.Lock()
         self._made: _Made | None = None
-        self._held: list[Widget] = []
+        self._held: list[AskingCard] = []
         self._told: list[Part] = []
         self._ended: Sequence[Part] | None = None
 
@@ -59,19 +61,29 @@ class LiveCard:
         if self._made is None:
             await self._begin()
         with self._lock:
+            if self._made is None:
+                raise NobodyWaiting("The work has ended, and its card with it.")
             self._held.append(widget)
-            if self._made is not None:
-                self._made.hold(self._held)
+            self._made.hold(self._held)
 
     def release(self, widget: Any, parts: Sequence[Part]) -> None:
         """Show it no longer, and other parts from now on."""
         with self._lock:
+            if widget not in self._held:  # it never came to be seen
+                return
             self._told += parts
             self._held = [held for held in self._held if held is not widget]
             if self._made is not None:
                 self._made.hold(self._held)
             if self._ended is not None:
                 self._leave(self._ended)
+
+    def withdraw(self) -> None:
+        """Have what is held asked elsewhere."""
+        with self._lock:
+            held = list(self._held)
+        for widget in held:
+            widget.withdraw()
 
     def draw(self, parts: Sequence[Part]) -> bool:
         """Show how it stands. The first time in the main thread, then from any."""

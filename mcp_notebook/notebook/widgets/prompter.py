@@ -12,6 +12,7 @@ from ...types import ElicitParams, ElicitResult
 from ..places import Place
 from ..prompter import Decision
 from ..runtime import Runtime
+from ..waiting import NobodyWaiting
 
 if TYPE_CHECKING:
     from .consent_card import ConsentCard
@@ -47,6 +48,9 @@ class WidgetPrompter:
         try:
             await self._show(card)
             return await asyncio.wrap_future(card.answer)
+        except NobodyWaiting:
+            card.leave_no_word()
+            raise
         finally:
             card.leave_outcome()
 
@@ -66,6 +70,9 @@ class WidgetPrompter:
                 if wait:
                     outcome = await _done(card, done, "done there, as you said")
             return ElicitResult(action=action)
+        except NobodyWaiting:
+            card.leave_no_word()
+            raise
         finally:
             if holding:
                 self._keep(card, done)

@@ -129,8 +129,7 @@ class ToolForm(Card):
     def abandon(self) -> None:
         """Take it away; a call goes on without it, and what that asked here is asked elsewhere."""
         no_longer_in(self._runtime, self)
-        for card in self._questions.children:
-            card.withdraw()
+        self.withdraw()
         self._close()
 
     # As a place for the call's questions
@@ -141,6 +140,10 @@ class ToolForm(Card):
     def release(self, widget: Any, parts: Sequence[Part]) -> None:
         self._questions.children = tuple(child for child in self._questions.children if child is not widget)
         self._below.told += parts
+
+    def withdraw(self) -> None:
+        for card in self._questions.children:
+            card.withdraw()
 
     # Within
 

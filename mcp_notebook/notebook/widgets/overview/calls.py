@@ -101,8 +101,7 @@ class _Shown:
 
     def close(self) -> None:
         no_longer_in(self._runtime, self)
-        for card in self._cards:
-            card.withdraw()  # pyright: ignore[reportAttributeAccessIssue]
+        self.withdraw()
         self._row.children = ()
         self.below.children = ()
         for made in (self._answer, *self._buttons.values()):
@@ -123,6 +122,10 @@ class _Shown:
         self._cards = [card for card in self._cards if card is not widget]
         self._told = list(parts)
         self._draw()
+
+    def withdraw(self) -> None:
+        for card in self._cards:
+            card.withdraw()  # pyright: ignore[reportAttributeAccessIssue]
 
     # Within
 

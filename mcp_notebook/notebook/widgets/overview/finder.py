@@ -227,6 +227,9 @@ class _Spot:
     def release(self, widget: Widget, parts: Sequence[Part]) -> None:
         self._left()
 
+    def withdraw(self) -> None:
+        """What is tried has a place of its own for questions."""
+
 
 def _key(hit: Hit) -> Any:
     return hit.server, hit.kind, hit.address or hit.item.name

@@ -1,0 +1,47 @@
+"""The card of a call at work, without a front end: what comes at the same time as its end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from mcp_notebook.notebook.actions import Action
+from mcp_notebook.notebook.waiting import NobodyWaiting
+from mcp_notebook.notebook.widgets.live_card import LiveCard
+from mcp_notebook.notebook.widgets.question_card import QuestionCard
+from mcp_notebook.render.parts import Text
+
+from .asking import question
+from .cells import Cells
+
+
+class NoActions:
+    possible: Sequence[Action] = ()
+
+    def __call__(self) -> tuple[Action, ...]:
+        return ()
+
+
+@pytest.mark.parametrize("begins", [True, False], ids=["just before", "just after"])
+def test_a_question_that_comes_as_the_call_ends_is_refused_and_the_result_is_shown_once(
+    cells: Cells, begins: bool
+) -> None:
+    async def begin() -> None:
+        if begins:
+            card.draw([Text("working")])
+        card.finish([Text("the result")])
+        if not begins:
+            raise NobodyWaiting("The cell no longer waits.")
+
+    async def ask() -> None:
+        asks = QuestionCard("demo", question())
+        with pytest.raises(NobodyWaiting):
+            await asks.stand_in(card)
+        asks.leave_outcome()
+
+    card = LiveCard(NoActions(), begin)
+    cells["happen"] = lambda: asyncio.run(ask())
+    shown = [bundle["text/plain"] for bundle in cells.run("happen()").shown]
+    assert shown == (["working", "the result"] if begins else ["the result"])
