@@ -74,7 +74,7 @@ def hits_of(server: str, items: Sequence[Any]) -> list[Hit]:
         server: what it is called.
         items: what it offers.
     """
-    return [Hit(server, item, item.name.lower(), _rest(item)) for item in items]
+    return [Hit(server, item, item.name.lower(), _rest(server, item)) for item in items]
 
 
 def search(offers: Iterable[Hit], words: Sequence[str]) -> list[Hit]:
@@ -107,8 +107,8 @@ def _rank(name: str, words: Sequence[str]) -> int:
     return best
 
 
-def _rest(item: Any) -> str:
-    return "\n".join(filter(None, (item.title, _address(item), item.description))).lower()
+def _rest(server: str, item: Any) -> str:
+    return "\n".join(filter(None, (f"{server}.{item.name}", item.title, _address(item), item.description))).lower()
 
 
 def _address(item: Any) -> str:

@@ -37,6 +37,7 @@ def test_names_come_before_what_else_holds_the_words() -> None:
     ]
     assert [hit.item.name for hit in search(HITS, ["read", "text"])] == ["read_file"]
     assert search(HITS, ["nothing"]) == []
+    assert [hit.item.name for hit in search(HITS, ["other.re"])] == ["READ"]
 
 
 def test_each_thing_says_how_it_is_tried() -> None:

@@ -220,6 +220,22 @@ def test_a_tool_is_tried_in_place(kernel: Kernel) -> None:
     assert value(kernel, "named('city')") == {}
 
 
+def test_a_call_that_is_tried_goes_on_in_the_newer_overview(kernel: Kernel) -> None:
+    kernel.run("workspace.overview and workspace.overview.end()\nbefore = open_widgets()")
+    older = Overview(kernel)
+    older.give(SEARCH, "work")
+    older.click("Try demo.work")
+    older.click("Run")
+    older.says("1 of 4")
+    newer = Overview(kernel)
+    assert "1 of 4" in older.outcome.updates[-1]["text/html"]
+    newer.says("1 of 4")
+    newer.click("Cancel")
+    newer.says("cancelled")
+    kernel.run("workspace.overview.end()")
+    newer.until(lambda: value(kernel, "open_widgets() == before"))
+
+
 def test_the_last_result_stays_in_the_notebook(kernel: Kernel) -> None:
     overview = Overview(kernel)
     overview.give(SEARCH, "forecast")
@@ -335,6 +351,20 @@ def test_a_lost_connection_says_why_and_is_made_again(kernel: Kernel) -> None:
     overview.click("Reconnect")
     overview.until(lambda: "lost" not in "".join(value(kernel, "said()")))
     kernel.run("%mcp disconnect apart\ndel workspace._members['apart']")
+
+
+def test_consent_to_connect_again_is_given_here(kernel: Kernel) -> None:  # CON-1
+    kernel.run(f"%mcp connect apart command --trust --env PYTHONPATH={ROOT}")
+    begin(kernel, "%mcp disconnect apart\nworkspace.runtime.host._allowed.clear()")
+    overview = Overview(kernel)
+    overview.click("Reconnect")
+    assert APART.splitlines()[1] in overview.says("may this program start?")
+    overview.click("Answer here")
+    overview.says("it runs with your rights")
+    assert value(kernel, "workspace.get('apart').connected") is False
+    overview.click("Start once")
+    overview.until(lambda: value(kernel, "workspace.get('apart').connected"))
+    begin(kernel, "%mcp disconnect apart\ndel workspace._members['apart']")
 
 
 def test_a_tool_that_has_changed_says_so_before_it_is_called(kernel: Kernel) -> None:

@@ -24,16 +24,18 @@ _SCRIPT = """
   }
   card.addEventListener('keydown', event => {
     const field = event.target;
-    if (field.closest('.mcp-asking') !== card) return;  // a card in this card has keys of its own
+    const own = element => element.closest('.mcp-asking') === card;  // a card in this card has keys of its own
+    if (!own(field)) return;
     const searching = field.matches('[list]') && field.value;
     const picking = field.matches('input') && !field.matches('[type=text]');
     const button = event.isComposing ? null
       : event.key === 'Escape' && !searching ? '.CANCEL'
       : event.key === 'Enter' && picking ? '.SEND' : null;
-    if (!button) return;
+    const found = button && [...card.querySelectorAll(button)].find(own);
+    if (!found) return;
     event.preventDefault();
     event.stopPropagation();
-    card.querySelector(button)?.click();
+    found.click();
   }, true);
   for (const row of card.querySelectorAll('[role=row]')) row.closest('.mcp-grid')?.setAttribute('role', 'table');
   card.dataset.keys = 'on';
