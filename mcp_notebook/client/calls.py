@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from ..protocol.tasks import TaskState
 
-__all__ = ["CallHandle", "Maker"]
-
 
 class CallHandle(ClientCall):
     """A call that has begun. `await` it, or ask it for its `result()`; cancel it; watch its events.

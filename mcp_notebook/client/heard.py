@@ -101,7 +101,8 @@ class HeardCalls:
         for call in self._calls:
             if call.status is CallState.INPUT_REQUIRED:
                 call.process = None  # whoever is connected next does not hear its question
-        self.left = [call for call in {*self.left, *self._calls} if call.outlives_its_connection][-LEFT:]
+        known = dict.fromkeys((*self.left, *self._calls))  # in that order: the oldest give way
+        self.left = [call for call in known if call.outlives_its_connection][-LEFT:]
 
 
 def comes_early(params: dict[str, Any] | None, call: ClientCall | None) -> bool:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import time
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from pydantic_core import from_json, to_json
 
@@ -21,6 +21,8 @@ from ..render.letters import excerpt, one_line
 from ..store import MemoryStore, Record, Store, open_store, state_path
 from ..types import Tool
 
+T = TypeVar("T")
+
 OWNER, KIND = "", "tool"
 KEPT = 365 * 24 * 3600.0
 """Seconds for which a tool that is not used is remembered."""
@@ -28,7 +30,8 @@ _SHOWN = 160
 
 
 class UsedTools:
-    """What tools said of themselves when they were last called."""
+    """What tools said of themselves when they were last called. Where that cannot be kept in a file, or no longer, this
+    kernel alone remembers: no call fails for it."""
 
     def __init__(self, store: Store | None = None) -> None:
         self._given = store
@@ -43,7 +46,7 @@ class UsedTools:
         """
         if where.server is not None:
             return []
-        record = self._store.get(OWNER, KIND, _key(where, tool))
+        record = self._with_store(lambda store: store.get(OWNER, KIND, _key(where, tool)))
         if record is None:
             return []
         before, now = from_json(record.data), _said(tool)
@@ -63,19 +66,18 @@ class UsedTools:
             expires=now + KEPT,
             data=to_json(_said(tool)),
         )
-        if self._store.add(record) is None:
-            self._store.update(replace(record, expires=now + KEPT))
+        self._with_store(lambda store: store.add(record) or store.update(record))
 
-    @property
-    def _store(self) -> Store:
-        """Opened when it is first needed; where it cannot be, this kernel alone remembers."""
-        if self._opened is None:
-            try:
+    def _with_store(self, act: Callable[[Store], T]) -> T:
+        """Do something with the store, which is opened when it is first needed."""
+        try:
+            if self._opened is None:
                 self._opened = self._given or open_store(state_path("tools.sqlite"))
                 self._opened.expire(time.time())
-            except StoreError:
-                self._opened = MemoryStore()
-        return self._opened
+            return act(self._opened)
+        except StoreError:
+            self._opened = MemoryStore()
+            return act(self._opened)
 
 
 def _key(where: Destination, tool: Tool) -> str:

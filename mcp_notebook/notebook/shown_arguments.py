@@ -6,12 +6,15 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ..limits import DISPLAY_LIMITS
 from ..render.data import data
 from ..render.parts import Fold, Part
 from .words import Expression, Word
 
 HIDDEN = "(hidden)"
-_SECRET = re.compile(r"passw|passphrase|secret|token|api_?key|credential|authorization", re.IGNORECASE)
+_SECRET = re.compile(
+    r"passw|passphrase|secret|token|(?:api|access|private)[_-]?key|credential|authorization", re.IGNORECASE
+)
 
 
 def as_written(words: Iterable[Word]) -> dict[str, str]:
@@ -23,9 +26,17 @@ def as_written(words: Iterable[Word]) -> dict[str, str]:
     }
 
 
-def without_secrets(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The same with nothing under names such as `password`."""
-    return {name: HIDDEN if _SECRET.search(name) else value for name, value in arguments.items()}
+def without_secrets(arguments: Mapping[str, Any], depth: int = DISPLAY_LIMITS.depth) -> dict[str, Any]:
+    """The same with nothing under names such as `password`, nor below so many levels, where nobody looks for them."""
+    return {name: HIDDEN if _SECRET.search(name) else _inside(value, depth - 1) for name, value in arguments.items()}
+
+
+def _inside(value: Any, depth: int) -> Any:
+    if not isinstance(value, (Mapping, list)) or not value:
+        return value
+    if depth <= 0:
+        return HIDDEN
+    return without_secrets(value, depth) if isinstance(value, Mapping) else [_inside(one, depth - 1) for one in value]
 
 
 def folded(arguments: Mapping[str, Any]) -> list[Part]:

@@ -22,7 +22,9 @@ from mcp_notebook import (
     UnsupportedFeature,
     connect,
 )
+from mcp_notebook.home import Home
 from mcp_notebook.jsonrpc import Request, Unserializable
+from mcp_notebook.limits import DEFAULT_LIMITS
 from mcp_notebook.protocol.calls import CallEvent, CallState
 from mcp_notebook.types import ElicitParams, ElicitResult, LogMessage, Progress
 
@@ -177,6 +179,14 @@ async def test_its_repr_says_where_it_stands() -> None:
 
 
 # Cancelling
+
+
+async def test_of_many_calls_each_has_a_short_name_of_its_own() -> None:
+    home = Home(asyncio.get_running_loop())
+    calls = [CallHandle(home, server="s", tool="t", arguments={}, limits=DEFAULT_LIMITS) for _ in range(2000)]
+    names = {call.id for call in calls}
+    assert len(names) == len(calls)
+    assert {len(name) for name in names} == {4}
 
 
 async def test_cancelling_tells_the_server_and_raises_for_whoever_waits() -> None:

@@ -15,7 +15,7 @@ from mcp_notebook.notebook import changed_tools
 from mcp_notebook.notebook.changed_tools import UsedTools
 from mcp_notebook.notebook.frontend import TERMINAL
 from mcp_notebook.notebook.runtime import Runtime
-from mcp_notebook.store import MemoryStore
+from mcp_notebook.store import MemoryStore, open_store
 from mcp_notebook.types import Tool
 
 from .cells import Cells
@@ -69,6 +69,16 @@ def test_where_nothing_can_be_kept_the_kernel_alone_remembers(monkeypatch: pytes
 
     monkeypatch.setattr(changed_tools, "open_store", refuse)
     used = UsedTools()
+    used.used(at(), tool())
+    assert used.changes(at(), tool("Sells.")) != []
+
+
+def test_a_file_that_fails_later_fails_no_call(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "tools.sqlite")
+    used = UsedTools(store)
+    used.used(at(), tool())
+    store.close()  # whatever is asked of it now fails
+    assert used.changes(at(), tool("Sells.")) == []
     used.used(at(), tool())
     assert used.changes(at(), tool("Sells.")) != []
 

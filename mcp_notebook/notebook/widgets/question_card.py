@@ -16,9 +16,11 @@ from ...render.letters import excerpt
 from ...render.parts import Card as CardPart
 from ...render.parts import Fold, Part
 from ...types import ElicitParams, ElicitResult
+from ..actions import Choice
 from ..forms import NOTHING, Field, Form
 from ..prompter import line
-from .card import Card, Choice, button, classed, give_up
+from ..shown_arguments import without_secrets
+from .card import Card, button, classed, give_up
 from .form import FormView
 from .keys import CANCEL, SEND, keys
 from .kit import Kit
@@ -105,9 +107,9 @@ class QuestionCard(Card):
 
 
 def told(server: str, message: str, fields: Sequence[Field], result: ElicitResult | None) -> Part:
-    """What became of a question, in a line."""
+    """What became of a question, in a line. What may be secret stays out of a saved notebook."""
     state, title = _OUTCOMES[result.action if result else None]
-    content = (result.content if result else None) or {}
+    content = without_secrets((result.content if result else None) or {})
     by_name = {field.name: field for field in fields}
     said = " · ".join(
         f"{line(by_name[name].title)}: {line(by_name[name].show(value))}" if name in by_name else line(name)
