@@ -1,13 +1,14 @@
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from types import SimpleNamespace
 
 import pytest
 
 from mcp_notebook.notebook.runtime import Runtime
 
-from ..cache import Unavailable
-from ..kernels import Kernel, kernel_names, running_kernel
+from ..kernels import Kernel, kernel_names
 from .cells import Cells, ipython
+from .working import prepared
 
 
 @pytest.fixture
@@ -39,24 +40,14 @@ def own_kernel(request: pytest.FixtureRequest) -> Iterator[Kernel]:
         yield kernel
 
 
-class started:
+LOADED = "import asyncio, threading, time\n%load_ext tests.waits"
+
+
+def started(name: str) -> AbstractContextManager[Kernel]:
     """A running kernel with the test extension; the test is skipped where there can be none."""
-
-    def __init__(self, name: str) -> None:
-        self._running = running_kernel(name)
-
-    def __enter__(self) -> Kernel:
-        try:
-            kernel = self._running.__enter__()
-        except Unavailable as why:
-            pytest.skip(str(why))
-        load(kernel)
-        return kernel
-
-    def __exit__(self, *what: object) -> None:
-        self._running.__exit__(*what)  # pyright: ignore[reportArgumentType]
+    return prepared(name, LOADED)
 
 
 def load(kernel: Kernel) -> None:
-    loaded = kernel.run("import asyncio, threading, time\n%load_ext tests.waits")
+    loaded = kernel.run(LOADED)
     assert loaded.status == "ok", loaded

@@ -2,7 +2,6 @@ import asyncio
 import os
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,6 +20,7 @@ from mcp_notebook.transports.command import Command
 from mcp_notebook.types import ElicitParams
 
 from .asking import CONSOLE, HEADLESS, Place, question
+from .working import until
 
 COMMAND = Command(["server", "--flag"], env={"KEY": "value"}, cwd="/")
 OTHERS = {
@@ -353,10 +353,3 @@ def test_a_closed_runtime_lets_go_of_the_shell(place: Place) -> None:
     assert place.callbacks
     place.close()
     assert not place.callbacks
-
-
-def until(condition: Callable[[], object]) -> None:
-    end = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < end
-        threading.Event().wait(0.01)

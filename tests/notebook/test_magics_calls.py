@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-
 import pytest
 
 from mcp_notebook.protocol.calls import CallState
 
 from .cells import Cells
+from .working import until
 
 LAB = """%%mcp server lab
 import asyncio
@@ -35,13 +33,6 @@ def lab(cells: Cells) -> Cells:
     cells.run("serving = %mcp serve lab --no-token")
     cells.run("%mcp connect web {serving.url} --revision 2025-11-25")
     return cells
-
-
-def until(true: Callable[[], object], seconds: float = 15) -> None:
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, "it did not happen in time"
-        time.sleep(0.01)
 
 
 def test_calls_are_listed_with_their_state(lab: Cells) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import nbclient
@@ -11,26 +11,11 @@ import nbclient.exceptions
 import nbformat
 import pytest
 
-from ..cache import Unavailable
-from ..kernels import Kernel, Outcome, kernel_names, running_kernel
+from ..kernels import Kernel, Outcome, kernel_names
+from .working import WORK, prepared, until
 
-SERVER = """%%mcp server demo
-import asyncio
-from mcp_notebook import Context
-heard = []
-
-async def work(steps: int, ctx: Context, seconds: float = 0.3) -> str:
-    "Work, and tell of it."
-    try:
-        for step in range(steps):
-            await ctx.progress(step + 1, steps, f"step {step + 1}")
-            await ctx.info(f"did {step + 1}")
-            await asyncio.sleep(seconds)
-    except asyncio.CancelledError:
-        heard.append("cancelled")
-        raise
-    return "done"
-
+SERVER = f"""%%mcp server demo
+{WORK}
 def say(text: str) -> str:
     return text
 
@@ -43,25 +28,12 @@ async def fail() -> str:
 @pytest.fixture(scope="module", params=kernel_names())
 def kernel(request: pytest.FixtureRequest) -> Iterator[Kernel]:
     """A kernel of each kind, shared by the tests of this module, with a server in it."""
-    try:
-        with running_kernel(request.param) as kernel:
-            for cell in ("%load_ext mcp_notebook", SERVER):
-                outcome = kernel.run(cell)
-                assert outcome.status == "ok", outcome
-            yield kernel
-    except Unavailable as why:
-        pytest.skip(str(why))
+    with prepared(request.param, "%load_ext mcp_notebook", SERVER) as kernel:
+        yield kernel
 
 
 def texts(bundles: list[dict[str, Any]]) -> list[str]:
     return [bundle["text/plain"] for bundle in bundles]
-
-
-def until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 @pytest.fixture

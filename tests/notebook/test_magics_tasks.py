@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import threading
-import time
 from collections.abc import Callable
 
 import pytest
@@ -16,6 +15,7 @@ from mcp_notebook.protocol.calls import CallState
 from mcp_notebook.protocol.revisions import ALL
 
 from .cells import Cells
+from .working import until
 
 LAB = """%%mcp server lab
 import asyncio
@@ -49,13 +49,6 @@ def lab(cells: Cells, request: pytest.FixtureRequest) -> Cells:
     cells.run(LAB)
     cells.run(f"%mcp connect lab lab --revision {request.param}")
     return cells
-
-
-def until(true: Callable[[], object], seconds: float = 30) -> None:
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, "it did not happen in time"
-        time.sleep(0.01)
 
 
 def test_a_call_as_a_task_gives_its_result_in_the_cell(lab: Cells) -> None:  # TSK-12, TSK-13

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Any
 
 import pytest
 
-from ..cache import Unavailable
-from ..kernels import ROOT, Kernel, Outcome, kernel_names, running_kernel
+from ..kernels import ROOT, Kernel, Outcome, kernel_names
+from .working import prepared
 
 SETUP = """
 import asyncio, sys
@@ -109,17 +109,9 @@ server.serve_stdio()
 SEARCH = "search"
 
 
-@contextmanager
-def started(name: str) -> Iterator[Kernel]:
+def started(name: str) -> AbstractContextManager[Kernel]:
     """A kernel with servers."""
-    try:
-        with running_kernel(name) as kernel:
-            for cell in ("%load_ext mcp_notebook", SETUP, f"command = [sys.executable, '-c', {APART!r}]"):
-                outcome = kernel.run(cell)
-                assert outcome.status == "ok", outcome
-            yield kernel
-    except Unavailable as why:
-        pytest.skip(str(why))
+    return prepared(name, "%load_ext mcp_notebook", SETUP, f"command = [sys.executable, '-c', {APART!r}]")
 
 
 @pytest.fixture(scope="module", params=kernel_names())
