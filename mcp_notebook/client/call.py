@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import ValidationError
 
@@ -31,12 +31,33 @@ from .listeners import tell
 if TYPE_CHECKING:
     from ..journal import Entry, SavedSession
     from ..protocol.tasks import TaskState
-    from .pages import Page
-    from .tasking import AsTask
+    from .as_task import AsTask
 
 _numbers = itertools.count(secrets.randbelow(1 << 16))
 _SPREAD = 40503
 """An odd number: multiplied by it, what follows each other has names that do not look alike, and each its own."""
+
+
+class Page(Protocol):
+    """What a journal keeps of a call."""
+
+    def write(self) -> None:
+        """Something changed that another process would have to know."""
+
+    def said(self, event: CallEvent, number: int) -> None:
+        """The server's message of a number became an event here."""
+
+    def asked(self, number: int) -> None:
+        """The question of a number is open."""
+
+    def answered(self, number: int) -> None:
+        """It is no more."""
+
+    def shown(self, number: int) -> None:
+        """What was said up to the event of that number was shown."""
+
+    def close(self) -> None:
+        """What came of the call is known to whoever wanted to know."""
 
 
 class ClientCall:

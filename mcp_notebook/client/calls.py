@@ -173,7 +173,7 @@ class CallHandle(ClientCall):
         self._maker, self._timeout = maker, timeout
         self._log = CallLog(self.limits.call_events)  # somebody may watch it
         if self._home.journal is not None:
-            self._keep_page(maker)
+            self._keep_page(maker, written=False)
         self._future = self._home.submit(self.run(maker, timeout, total))
         return self
 
@@ -214,7 +214,7 @@ class CallHandle(ClientCall):
         """Its server is connected again: it can be resumed."""
         if self.is_left:
             self._maker, self._timeout = maker, timeout
-            self._keep_page(maker)
+            self._keep_page(maker, written=True)
 
     @property
     def is_left(self) -> bool:
@@ -257,10 +257,10 @@ class CallHandle(ClientCall):
         assert self._future is not None, "it has begun"
         return self._future
 
-    def _keep_page(self, maker: Maker) -> None:
-        from .pages import page_of
+    def _keep_page(self, maker: Maker, *, written: bool) -> None:
+        from .page import page_of  # which most programs never need
 
-        self.page = page_of(self, maker)
+        self.page = page_of(self, maker, written=written)
 
     def _told(self) -> None:
         """Whoever waited for it knows what came of it, unless they may still go on with it."""

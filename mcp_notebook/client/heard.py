@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 from ..jsonrpc import Notification, Request, RequestId
 from ..protocol.calls import CallState
 from ..protocol.extensions import RESUMING as DIALECTS
+from ..protocol.extensions import requestor_tasks
 from ..protocol.resuming import read_mark
+from ..protocol.tasks import TaskState, TaskStatus, named
 from ..types import Result
-from . import task_requests
+from .related import related_task
 
 if TYPE_CHECKING:
     from .call import ClientCall
@@ -75,14 +77,23 @@ class HeardCalls:
         id = read_mark(params).request_id
         if id is not None:
             return self._by_id.get(id)
-        task = task_requests.related_task(params)
+        task = related_task(params)
         if task is not None:
             return self._by_task.get(task)
         return next(iter(self._calls)) if len(self._calls) == 1 else None
 
-    def of_task(self, id: str) -> ClientCall | None:
-        """The call that has become the task of an id."""
-        return self._by_task.get(id)
+    def told_of_task(self, notification: Notification) -> None:
+        """A notification may tell of a task that one of them has become."""
+        created = requestor_tasks.created(notification)
+        call = self._by_task.get(created or named(notification.params) or "")
+        if call is None or call.as_task is None:
+            return
+        task = call.as_task
+        if created is not None:
+            if task.state is None:
+                task.heard(TaskState(id=created, status=TaskStatus.SUBMITTED))
+        elif (state := task.form.read(notification.params)) is not None:
+            task.heard(state)
 
     def announced(self, notification: Notification) -> None:
         """A call can be resumed."""
@@ -110,4 +121,4 @@ def comes_early(params: dict[str, Any] | None, call: ClientCall | None) -> bool:
     being, and comes again in its turn."""
     if call is not None:
         return call.misses(params)
-    return read_mark(params).number > 0 and task_requests.related_task(params) is None
+    return read_mark(params).number > 0 and related_task(params) is None

@@ -1,124 +1,16 @@
-"""A call's page in the journal: written as it goes on, read where another process takes it up (RR-13, TSK-13)."""
+"""Calls that another process began, from their pages in the journal (RR-13, TSK-13)."""
 
 from __future__ import annotations
 
-from collections import deque
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..errors import MCPError
 from ..home import Home
-from ..journal import Entry, Journal, SavedSession
+from ..journal import Entry
 from ..limits import Limits
-from ..protocol.calls import CallEvent, CallState
 from ..protocol.extensions import RESUMING, TASKS
 from ..protocol.tasks import TaskState, TaskStatus, TaskWish
+from .as_task import AsTask
 from .calls import CallHandle
-
-if TYPE_CHECKING:
-    from .maker import Maker
-
-_KEPT = ("id", "status", "message", "created", "updated", "keep", "poll", "parent", "children")
-"""What is worth remembering of a task's state: its result and its questions are asked for anew."""
-
-
-class Page:
-    """What a journal keeps of one call. Nothing, as long as it is a call that ends with its connection.
-
-    Args:
-        journal: the journal.
-        call: the call.
-        maker: makes it.
-        address: where its server is.
-    """
-
-    def __init__(self, journal: Journal, call: CallHandle, maker: Maker, address: str) -> None:
-        self._journal = journal
-        self._call = call
-        self._maker = maker
-        self._address = address
-        self._written = call.is_left
-        self._over = False
-        self._session: SavedSession | None = call.saved
-        self._revision = call.revision
-        self._cursor = call.last_number
-        # The numbers that events have here, and those that their messages had at the server.
-        self._numbers: deque[tuple[int, int]] = deque(maxlen=2 * call.limits.call_events)
-        self._open: list[int] = []
-
-    def write(self) -> None:
-        """Something changed that another process would have to know."""
-        if self._call.can_be_taken_up and not self._over:
-            with suppress(MCPError):  # there is no connection at the moment: it was another
-                self._session = self._maker.session.saved
-                self._revision = self._maker.session.profile.revision.name
-            self._journal.note(self._entry())
-            self._written = True
-
-    def said(self, event: CallEvent, number: int) -> None:
-        """The server's message of a number became an event here."""
-        if number > self._cursor:
-            self._numbers.append((event.number, number))
-
-    def asked(self, number: int) -> None:
-        """A question is open."""
-        self._open.append(number)
-        self.write()
-
-    def answered(self, number: int) -> None:
-        """It is no more."""
-        with suppress(ValueError):
-            self._open.remove(number)
-        self.write()
-
-    def shown(self, number: int) -> None:
-        """What was said up to the event of that number was shown."""
-        before = self._cursor
-        while self._numbers and self._numbers[0][0] <= number:
-            self._cursor = max(self._cursor, self._numbers.popleft()[1])
-        if self._cursor > before:
-            self.write()
-
-    def close(self) -> None:
-        """What came of the call is known to whoever wanted to know."""
-        self._over = True
-        if self._written:
-            self._written = False
-            self._journal.forget(self._address, self._call.id)
-
-    def _number(self) -> int:
-        """The message after which another process would have to hear: open questions come again."""
-        return min([self._cursor, *(number - 1 for number in self._open if number)])
-
-    def _entry(self) -> Entry:
-        call, task = self._call, self._call.as_task
-        state = None if task is None or task.state is None else {name: getattr(task.state, name) for name in _KEPT}
-        return Entry(
-            id=call.id,
-            address=self._address,
-            server=call.server,
-            tool=call.tool,
-            began=call.started.timestamp(),
-            request_id=call.request_id,
-            last_number=self._number(),
-            process=call.process,
-            asking=call.status is CallState.INPUT_REQUIRED,
-            dialect=None if call.dialect is None else call.dialect.resume_method,
-            policy=call.policy,
-            form=None if task is None else task.form.name,
-            task=state,
-            task_id=None if task is None else task.wish.id,
-            progress=None if call.progress is None else call.progress.wire(),
-            arguments=call.arguments if self._maker.remembers_arguments and call.arguments_known else None,
-            revision=self._revision,
-            session=self._session,
-        )
-
-
-def page_of(call: CallHandle, maker: Maker) -> Page | None:
-    """A new page; None where nobody keeps a journal, or the server ends with this process."""
-    journal, address = maker.home.journal, maker.address
-    return None if journal is None or address is None else Page(journal, call, maker, address)
 
 
 def restored(home: Home, entry: Entry, limits: Limits) -> CallHandle:
@@ -129,8 +21,6 @@ def restored(home: Home, entry: Entry, limits: Limits) -> CallHandle:
         entry: what is known of it.
         limits: the bounds to keep.
     """
-    from .tasking import AsTask
-
     call = CallHandle(home, server=entry.server, tool=entry.tool, arguments=entry.arguments or {}, limits=limits)
     task = None
     if entry.form is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -20,11 +20,10 @@ from .visits import Visits
 
 if TYPE_CHECKING:
     from .call import ClientCall
-    from .calls import CallHandle
     from .heard import HeardCalls
 
-asking: ContextVar[CallHandle | None] = ContextVar("asking", default=None)
-"""The call whose question is being answered, where that is known."""
+asking: ContextVar[Any] = ContextVar("asking", default=None)
+"""The call whose question is being answered, where that is known: the `CallHandle` that people have of it."""
 
 GIVEN = 100
 """How many answers to questions of no particular call are remembered."""
@@ -112,7 +111,7 @@ class Questions:
         if call is None:
             return await self._answer_in_time(profile, method, params)
         call.asked(params)
-        asking.set(cast("CallHandle", call))  # which is what people know it by
+        asking.set(call)
         try:
             result = await self._answer_in_time(profile, method, params)
         except BaseException as error:

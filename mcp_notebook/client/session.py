@@ -32,13 +32,13 @@ from ..types import (
     LogMessage,
     Result,
 )
-from . import task_requests
 from .answering import QUESTIONS, Answering
 from .cache import ResultCache
 from .heard import HeardCalls, comes_early
 from .listening import Listening, lists_of
 from .opening import Opening
 from .questions import Questions
+from .related import relations
 from .visits import Visits
 
 if TYPE_CHECKING:
@@ -328,7 +328,7 @@ class ClientSession:
                 work=lambda _: self.questions.answer(profile, request.method, request.params, call),
             )
         result = await self.questions.answer_once(profile, request, call)
-        related = task_requests.relations(request.params)
+        related = relations(request.params)
         return result.model_copy(update={"meta": {**(result.meta or {}), **related}}) if related else result
 
     @functools.cached_property
@@ -351,7 +351,7 @@ class ClientSession:
             case method if method in ANNOUNCED:
                 self.calls.announced(notification)
             case method if method.startswith("notifications/tasks"):
-                task_requests.told(self, notification)
+                self.calls.told_of_task(notification)
         self._on_notification(notification)
 
     def on_fault(self, reason: str) -> None:

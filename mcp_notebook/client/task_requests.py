@@ -7,19 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidResult
 from ..jsonrpc import Notification, Request
-from ..protocol.extensions import TASKS, requestor_tasks
+from ..protocol.extensions import TASKS
 from ..protocol.resuming import Call, mark
 from ..protocol.revision import Profile
-from ..protocol.tasks import MESSAGES, TaskState, TaskStatus, named, related_to
+from ..protocol.tasks import MESSAGES, TaskState
 from ..types import InputRequest
 
 if TYPE_CHECKING:
+    from .as_task import AsTask
     from .call import ClientCall
     from .session import ClientSession
-    from .tasking import AsTask
-
-RELATED = tuple(form.related_key for form in TASKS.values() if form.related_key is not None)
-"""The `_meta` keys that say which task a message belongs to."""
 
 
 async def look(session: ClientSession, call: ClientCall, task: AsTask) -> TaskState:
@@ -86,41 +83,12 @@ def leave(session: ClientSession, call: ClientCall, task: AsTask) -> None:
         session.connection.release(call.request_id)
 
 
-def told(session: ClientSession, notification: Notification) -> None:
-    """A notification may tell of a task."""
-    created = requestor_tasks.created(notification)
-    call = session.calls.of_task(created or named(notification.params) or "")
-    if call is None or call.as_task is None:
-        return
-    task = call.as_task
-    if created is not None:
-        if task.state is None:
-            task.heard(TaskState(id=created, status=TaskStatus.SUBMITTED))
-    elif (state := task.form.read(notification.params)) is not None:
-        task.heard(state)
-
-
 def listed_task(raw: dict[str, Any], profile: Profile) -> TaskState | None:
     """An entry of `tasks/list`; None where it is broken. The forms' entries are told apart by what only one of them
     always has."""
     forms = [TASKS[name] for name in profile.revision.tasks]
     form = next((one for one in forms if one.declares == ("createdAt" in raw)), forms[0])
     return form.read(raw)
-
-
-def related_task(params: dict[str, Any] | None) -> str | None:
-    """The task that a message says it belongs to."""
-    for key in RELATED:
-        id = related_to(params, key)
-        if id is not None:
-            return id
-    return None
-
-
-def relations(params: dict[str, Any] | None) -> dict[str, Any]:
-    """What a message's `_meta` says of the task that it belongs to: its answer says the same (TSK-2, TCR-4)."""
-    meta = (params or {}).get("_meta")
-    return {key: meta[key] for key in RELATED if key in meta} if isinstance(meta, dict) else {}
 
 
 def listen(session: ClientSession, call: ClientCall, task: AsTask) -> None:

@@ -10,7 +10,7 @@ import secrets
 import time
 from collections.abc import Awaitable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..errors import (
@@ -27,9 +27,10 @@ from ..errors import (
 from ..jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, error_of
 from ..protocol.calls import Occurrence
 from ..protocol.extensions import TASKS
-from ..protocol.tasks import Support, TaskForm, TaskState, TaskStatus, TaskWish
+from ..protocol.tasks import Support, TaskState, TaskStatus, TaskWish
 from ..types import Tool
 from . import task_requests
+from .as_task import AsTask
 from .resuming import CANCELLING, DROPS, FIRST_PAUSE, LONGEST_PAUSE, Attach, lost
 
 if TYPE_CHECKING:
@@ -45,40 +46,6 @@ UNANNOUNCED = 5.0
 """Seconds after which one asks about a task that the server has not announced: that may have been lost (TSK-1)."""
 LAST_WORD = 1.0
 """Seconds for which a request's own answer is waited for once its task has ended."""
-
-
-@dataclass(slots=True)
-class AsTask:
-    """What makes a call one about a task.
-
-    Args:
-        form: the form of the task.
-        wish: what was asked of it.
-        state: what is known of it; None until the server says that there is one.
-    """
-
-    form: TaskForm
-    wish: TaskWish
-    state: TaskState | None = None
-    news: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when something is heard of it unasked."""
-
-    @property
-    def id(self) -> str | None:
-        """The task's id, once it is known."""
-        return self.state.id if self.state is not None else self.wish.id
-
-    def heard(self, state: TaskState) -> None:
-        """The server told how it stands."""
-        state.result = state.result if self.state is None or state.result is not None else self.state.result
-        self.state = state
-        self.news.set()
-
-    def ended(self, raw: Any) -> None:
-        """Its result is there, perhaps before anybody said that it has ended."""
-        if self.state is not None and not self.state.status.terminal:
-            failed = self.form.errors_fail and isinstance(raw, dict) and raw.get("isError") is True
-            self.state.status = TaskStatus.FAILED if failed else TaskStatus.COMPLETED
 
 
 async def choose(maker: Maker, name: str, wish: TaskWish) -> AsTask:
