@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Generator
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,8 @@ class CallHandle(ClientCall):
         arguments: what it was called with.
     """
 
+    written: Mapping[str, Any] | None = None
+    """Its arguments as they were written, where their values are not to be shown; None where they may be."""
     _future: Future[ToolResult] | None = None
     """Its outcome to come; None where nobody begins it aside, or it was left by another process."""
     _task: asyncio.Task[Any] | None = None

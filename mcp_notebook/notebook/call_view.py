@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 from ..client import CallHandle, ToolResult
 from ..errors import MCPError
@@ -16,7 +16,7 @@ from ..render import parts_of
 from ..render.letters import excerpt
 from ..render.parts import Bar, Card, Fold, Part, Text
 from ..types import LogMessage, Progress
-from .shown_arguments import folded
+from .shown_arguments import folded, shown_arguments
 
 LINES = 5
 """How many of the latest log lines are seen while a call works."""
@@ -41,14 +41,13 @@ class CallView:
     Args:
         handle: the call.
         typed: its arguments as the person wrote them, for the first line.
-        arguments: the same to be unfolded, where the first line does not hold them all; None for the call's own.
     """
 
-    def __init__(self, handle: CallHandle, typed: str = "", arguments: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, handle: CallHandle, typed: str = "") -> None:
         self._handle = handle
         self._about = f"on {handle.server}" + (f" · {excerpt(typed, _NAMED)}" if typed else "")
-        own = handle.arguments if handle.arguments_known else {}
-        self._arguments = [] if 0 < len(typed) <= _NAMED else folded(own if arguments is None else arguments)
+        # To be unfolded, where the first line does not hold them all.
+        self._arguments = [] if 0 < len(typed) <= _NAMED else folded(shown_arguments(handle))
         self._lines: deque[str] = deque(maxlen=DEFAULT_LIMITS.call_events)
         self._when: deque[str] = deque(maxlen=LINES)
         self._logged = 0

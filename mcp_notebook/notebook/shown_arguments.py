@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ..client import CallHandle
 from ..limits import DISPLAY_LIMITS
 from ..render.data import data
 from ..render.parts import Fold, Part
@@ -13,7 +14,7 @@ from .words import Expression, Word
 
 HIDDEN = "(hidden)"
 _SECRET = re.compile(
-    r"passw|passphrase|secret|token|(?:api|access|private)[_-]?key|credential|authorization", re.IGNORECASE
+    r"passw|passphrase|pwd|secret|token|(?:api|access|private)[_-]?key|credential|authorization", re.IGNORECASE
 )
 
 
@@ -26,9 +27,21 @@ def as_written(words: Iterable[Word]) -> dict[str, str]:
     }
 
 
+def shown_arguments(handle: CallHandle) -> Mapping[str, Any]:
+    """What cards show of a call's arguments."""
+    if handle.written is not None:
+        return handle.written
+    return handle.arguments if handle.arguments_known else {}
+
+
+def is_secret(name: str) -> bool:
+    """Whether what goes by this name may be secret."""
+    return _SECRET.search(name) is not None
+
+
 def without_secrets(arguments: Mapping[str, Any], depth: int = DISPLAY_LIMITS.depth) -> dict[str, Any]:
     """The same with nothing under names such as `password`, nor below so many levels, where nobody looks for them."""
-    return {name: HIDDEN if _SECRET.search(name) else _inside(value, depth - 1) for name, value in arguments.items()}
+    return {name: HIDDEN if is_secret(str(name)) else _inside(value, depth - 1) for name, value in arguments.items()}
 
 
 def _inside(value: Any, depth: int) -> Any:

@@ -244,6 +244,7 @@ class Workspace:
         left, expired = self.journal.left()
         for entry in sorted([*left, *expired], key=lambda entry: entry.began):
             call = restored(self.runtime, entry, DEFAULT_LIMITS)
+            call.written = {}  # nobody knows any more how they were written
             self.remember(call)
             if entry in expired:
                 call.moved(Occurrence.EXPIRE)

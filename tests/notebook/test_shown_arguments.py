@@ -5,11 +5,28 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from mcp_notebook.notebook.forms import Form
 from mcp_notebook.notebook.shown_arguments import HIDDEN, without_secrets
 from mcp_notebook.notebook.widgets.question_card import told
 from mcp_notebook.render import mimebundle
 from mcp_notebook.types import ElicitResult
+
+from .cells import Cells
+
+DEMO = """
+from mcp_notebook import Server
+server = Server("demo")
+long = "long " * 40
+
+@server.tool
+def say(text: str, more: str = "") -> str:
+    return "said"
+
+secret = "hunter" + "2"
+%mcp connect demo server
+"""
 
 
 def test_names_that_speak_of_secrets_lose_their_values_at_any_depth() -> None:
@@ -36,9 +53,26 @@ def test_what_lies_too_deep_to_be_looked_through_is_hidden_too() -> None:
 
 
 def test_what_was_answered_is_told_without_them() -> None:
-    schema = {"properties": {"user": {"type": "string"}, "password": {"type": "string"}}}
-    answer = ElicitResult(action="accept", content={"user": "ann", "password": "hunter2"})
+    text = {"type": "string"}
+    schema = {
+        "properties": {"user": text, "password": text, "code": {**text, "title": "Your secret code"}, "more": text}
+    }
+    content = {"user": "ann", "password": "hunter2", "code": "hunter2", "more": "long " * 60}
+    answer = ElicitResult(action="accept", content=content)
     shown = json.dumps(mimebundle([told("demo", "Who are you?", Form(schema).fields, answer)]))
     assert "ann" in shown
-    assert HIDDEN in shown
+    assert f"Your secret code: {HIDDEN}" in shown
+    assert "all that was sent" in shown
     assert "hunter2" not in shown
+
+
+@pytest.mark.parametrize("call", ["say text=$secret", "say text={secret} more=$long", "say text='$' more=$secret"])
+@pytest.mark.parametrize("shown", ["handle", "%mcp result {handle.id}", "%mcp status {handle.id}", "%mcp calls"])
+def test_python_values_are_shown_as_they_were_written_wherever_a_call_is_shown(
+    cells: Cells, call: str, shown: str
+) -> None:
+    cells.run(DEMO)
+    begun = cells.run(f"handle = %mcp call --bg {call}")
+    cells.run("handle.result()")
+    for ran in (begun, cells.run(shown)):
+        assert "hunter2" not in f"{ran.shown} {ran.stdout}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -57,9 +57,17 @@ class ToolCall:
     def begin(self) -> CallHandle:
         """Begin it. Raises MCPError."""
         self.found.member.check()
-        return self.found.member.client.begin_call(
+        handle = self.found.member.client.begin_call(
             self.found.item.name, self.arguments, timeout=self.timeout, task=self.task, keep=self.keep_for
         )
+        handle.written = self.shown
+        return handle
+
+    def filled_in(self, arguments: dict[str, Any]) -> ToolCall:
+        """The same with other arguments, of which those that are as they were are still shown as they were written."""
+        shown = self.shown or {}
+        same = {name: shown[name] for name in shown if name in arguments and arguments[name] == self.arguments[name]}
+        return replace(self, arguments=arguments, shown=arguments | same)
 
     def keep(self, result: ToolResult) -> str:
         """Write the result where that is wanted, and say so.
@@ -205,7 +213,7 @@ def run_call(invocation: Invocation) -> Reply:
     handle = call.begin()
     live = Live(invocation.workspace.runtime, background=call.background, actions=CallActions(handle))
     invocation.workspace.remember(handle)
-    view = CallView(handle, call.typed, call.shown)
+    view = CallView(handle, call.typed)
     if call.background:
         return _in_background(invocation, call, handle, view, live)
     return Reply(wait_for(handle, view, live, invocation.workspace.runtime, quiet=invocation.used, keep=call.keep))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ...client import CallHandle
@@ -16,7 +15,7 @@ from ..foreground import wait_for
 from ..forms import Form
 from ..frontend import wants_widgets
 from ..live import Live
-from ..shown_arguments import without_secrets
+from ..shown_arguments import shown_arguments, without_secrets
 from ..text_form import TextForm
 from ..workspace import Workspace
 from .call import ToolCall, complete_call, parse_call
@@ -67,7 +66,7 @@ def _with_widgets(workspace: Workspace, call: ToolCall, form: Form, notes: list[
 
     def begin(arguments: dict[str, Any]) -> CallHandle:
         workspace.used.used(member.target.where, tool)
-        handle = replace(call, arguments=arguments).begin()
+        handle = call.filled_in(arguments).begin()
         workspace.remember(handle)
         return handle
 
@@ -84,10 +83,10 @@ def _ask(invocation: Invocation, call: ToolCall, notes: list[Part]) -> Reply:
     if result.content is None:
         return Reply()
     workspace.used.used(call.found.member.target.where, tool)
-    handle = replace(call, arguments=result.content).begin()
+    handle = call.filled_in(result.content).begin()
     workspace.remember(handle)
     live = Live(workspace.runtime, actions=CallActions(handle))
-    view = CallView(handle, as_words(tool, without_secrets(result.content)))
+    view = CallView(handle, as_words(tool, without_secrets(shown_arguments(handle))))
     return Reply(wait_for(handle, view, live, workspace.runtime, quiet=invocation.used))
 
 

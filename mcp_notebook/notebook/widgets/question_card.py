@@ -6,7 +6,7 @@ import functools
 from collections.abc import Sequence
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
-from typing import Literal
+from typing import Any, Literal
 
 from ipywidgets import Button
 
@@ -19,7 +19,7 @@ from ...types import ElicitParams, ElicitResult
 from ..actions import Choice
 from ..forms import NOTHING, Field, Form
 from ..prompter import line
-from ..shown_arguments import without_secrets
+from ..shown_arguments import HIDDEN, is_secret, without_secrets
 from .card import Card, button, classed, give_up
 from .form import FormView
 from .keys import CANCEL, SEND, keys
@@ -109,13 +109,19 @@ class QuestionCard(Card):
 def told(server: str, message: str, fields: Sequence[Field], result: ElicitResult | None) -> Part:
     """What became of a question, in a line. What may be secret stays out of a saved notebook."""
     state, title = _OUTCOMES[result.action if result else None]
-    content = without_secrets((result.content if result else None) or {})
     by_name = {field.name: field for field in fields}
+    sent = (result.content if result else None) or {}
+    titled = {name for name in sent if name in by_name and is_secret(by_name[name].title)}
+    content = without_secrets({name: HIDDEN if name in titled else value for name, value in sent.items()})
     said = " · ".join(
-        f"{line(by_name[name].title)}: {line(by_name[name].show(value))}" if name in by_name else line(name)
+        f"{line(by_name[name].title)}: {_shown(by_name[name], value)}" if name in by_name else line(name)
         for name, value in content.items()
         if value is not NOTHING
     )
     more: list[Part] = [Fold("all that was sent", parts_of(content))] if len(said) > _TOLD else []
     about = f"{excerpt(line(message), _TOLD)}{' — ' if said else ''}{excerpt(said, _TOLD)}"
     return CardPart(state, title, more, name=server, about=about)
+
+
+def _shown(field: Field, value: Any) -> str:
+    return HIDDEN if value is HIDDEN else line(field.show(value))

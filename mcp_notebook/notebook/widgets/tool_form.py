@@ -24,7 +24,7 @@ from ..host import no_longer_in
 from ..places import Place
 from ..prompter import line
 from ..runtime import Runtime
-from ..shown_arguments import without_secrets
+from ..shown_arguments import shown_arguments, without_secrets
 from .card import Card, button, classed
 from .form import FormView
 from .keys import SEND, keys, take_focus
@@ -158,7 +158,7 @@ class ToolForm(Card):
             return
         self._row.children = [self.buttons[_STOP.label], *self._rows[1:]]
         self._below.told = []
-        view = CallView(call, as_words(self._tool, without_secrets(arguments)))
+        view = CallView(call, as_words(self._tool, without_secrets(shown_arguments(call))))
         watch(self._runtime, call, view, self._below, self, self._blame).add_done_callback(lambda _: self._ready())
 
     def _ready(self) -> None:
