@@ -166,7 +166,9 @@ class CallHandle(ClientCall):
         self._listeners.append(listener)
 
     def __repr__(self) -> str:
-        return f"<CallHandle {self.id}: {self.tool} on {self.server}, {self._state.value}, {self.elapsed:.1f} s>"
+        from ..render.letters import line  # not before there is something to show
+
+        return f"<CallHandle {self.id}: {line(self.tool)} on {self.server}, {self._state.value}, {self.elapsed:.1f} s>"
 
     # For the client that makes the call, on its loop
 

@@ -153,7 +153,9 @@ class Client:
     def __repr__(self) -> str:
         if self.state != "connected":
             return f"<Client {self.name!r}, {self.state}>"
-        return f"<Client {self.name!r}, {self.profile.server_info.label}, {self.profile.revision.name}>"
+        from ..render.letters import line  # not before there is something to show
+
+        return f"<Client {self.name!r}, {line(self.profile.server_info.label)}, {self.profile.revision.name}>"
 
     def add_listener(self, listener: Callable[[Notification], None]) -> None:
         """Have a function told of each notification of the server's, on the connection's loop. It must not block."""

@@ -127,7 +127,9 @@ class CallMap(Sequence[CallHandle]):
         return self._calls[number]
 
     def __repr__(self) -> str:
-        return f"<CallMap of {self.tool}: {self._words()}>"
+        from ..render.letters import line  # not before there is something to show
+
+        return f"<CallMap of {line(self.tool)}: {self._words()}>"
 
     # Within, on the connection's loop
 
@@ -196,8 +198,10 @@ def _present(columns: Iterable[Any], values: Iterable[Any]) -> dict[str, Any]:
 
 
 def _only_argument(tool: Tool | None) -> str:
-    schema = tool.input_schema if tool is not None and isinstance(tool.input_schema, dict) else {}
-    properties, required = list(schema.get("properties", {})), schema.get("required", [])
+    from ..protocol.json_schema import properties_of, required_of  # which costs time, and many programs never need
+
+    schema = tool.input_schema if tool is not None else {}
+    properties, required = list(properties_of(schema)), required_of(schema)
     candidates = required if len(required) == 1 else properties
     if len(candidates) != 1:
         what = f"has the arguments {', '.join(properties)}" if properties else "does not say what its arguments are"

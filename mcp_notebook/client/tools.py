@@ -9,7 +9,9 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..protocol.json_schema import properties_of
+from ..limits import DISPLAY_LIMITS
+from ..protocol.json_schema import properties_of, required_of
+from ..render.letters import excerpt, legible, line, one_line
 from ..types import Tool
 
 if TYPE_CHECKING:
@@ -68,7 +70,8 @@ class Tools:
         return list(self._client.known_tools() or {})
 
     def __repr__(self) -> str:
-        return f"<tools of {self._client.name}: {', '.join(self._client.known_tools() or {}) or 'none'}>"
+        names = one_line(legible(", ".join(self._client.known_tools() or {})))
+        return f"<tools of {self._client.name}: {excerpt(names, DISPLAY_LIMITS.line) or 'none'}>"
 
 
 class ToolFunction:
@@ -91,7 +94,7 @@ class ToolFunction:
         return self._client.begin_call(self.tool.name, {names.get(key, key): value for key, value in arguments.items()})
 
     def __repr__(self) -> str:
-        return f"<tool {self.tool.name}{self.__signature__} of {self._client.name}>"
+        return f"<tool {line(self.tool.name)}{self.__signature__} of {self._client.name}>"
 
 
 def python_name(name: str) -> str:
@@ -134,21 +137,15 @@ def _is_open(schema: Any) -> bool:
     return bool(schema.get("additionalProperties", "properties" not in schema))
 
 
-def required_of(schema: Any) -> list[str]:
-    """The names that a schema requires."""
-    required = schema.get("required") if isinstance(schema, dict) else None
-    return [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
-
-
 def documentation(tool: Tool) -> str:
-    """The help text of a tool."""
+    """The help text of a tool, nothing hidden in it."""
     lines = [tool.description or f"The tool {tool.name!r}."]
     properties = properties_of(tool.input_schema)
     if properties:
         lines += ["", "Args:"]
         lines += [f"    {python_name(name)}: {_about(schema)}" for name, schema in properties.items()]
     lines += ["", "Returns:", "    A CallHandle: await it, or ask for its .result()."]
-    return "\n".join(lines)
+    return legible("\n".join(lines))
 
 
 def unknown_name(what: str, name: str, known: Any, server: str) -> str:

@@ -13,7 +13,7 @@ from ..client.urls import examine
 from ..errors import ConsentDenied, ProtocolError, SchemaError
 from ..jsonrpc import INVALID_PARAMS
 from ..limits import DEFAULT_LIMITS, Limits
-from ..render.letters import excerpt
+from ..render.letters import excerpt, line
 from ..transports.command import Command
 from ..types import ElicitParams, ElicitResult
 from .consent import TRUST, RememberedConsents, trusted_from_outside
@@ -21,7 +21,7 @@ from .frontend import wants_widgets
 from .nobody import Nobody, Policy
 from .open_questions import OpenQuestion
 from .places import Place
-from .prompter import Decision, Prompter, in_short, line
+from .prompter import Decision, Prompter, in_short
 from .runtime import Runtime
 from .text_prompter import TextPrompter
 from .waiting import NobodyWaiting

@@ -8,11 +8,12 @@ from collections.abc import Awaitable, Callable
 from enum import Enum
 
 from ..client.urls import ExaminedUrl
+from ..render.letters import line
 from ..transports.command import Command
 from ..types import ElicitParams, ElicitResult
 from ..visible import quote, visible
 from .forms import Form
-from .prompter import Decision, line
+from .prompter import Decision
 
 ELICITATION = "MCP_NOTEBOOK_ELICITATION"
 

@@ -10,7 +10,6 @@ from enum import Enum
 from typing import Protocol
 
 from ..client.urls import ExaminedUrl
-from ..render.letters import excerpt, legible, one_line
 from ..transports.command import Command
 from ..transports.relay import behind, is_ours, is_relay
 from ..types import ElicitParams, ElicitResult
@@ -78,11 +77,6 @@ def around_host(url: ExaminedUrl) -> tuple[str, str, str]:
     start = url.url.index("//") + 2
     end = min((place for mark in "/?#" if (place := url.url.find(mark, start)) >= 0), default=len(url.url))
     return url.url[:start], url.url[start:end], url.url[end:]
-
-
-def line(text: str) -> str:
-    """Foreign text as one line, nothing hidden in it."""
-    return excerpt(one_line(legible(text)))
 
 
 def in_short(command: Command) -> str:

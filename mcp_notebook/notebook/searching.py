@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..protocol.json_schema import properties_of
+from ..protocol.json_schema import required_of
 from ..render.letters import excerpt, one_line
 from ..types import Prompt, Resource, ResourceTemplate, Tool
 from ..visible import visible
@@ -116,6 +116,4 @@ def _address(item: Any) -> str:
 
 
 def _blanks(tool: Tool) -> str:
-    required = tool.input_schema.get("required") if isinstance(tool.input_schema, dict) else None
-    names = [name for name in properties_of(tool.input_schema) if isinstance(required, list) and name in required]
-    return "".join(f" {visible(name)}=…" for name in names)
+    return "".join(f" {visible(name)}=…" for name in required_of(tool.input_schema))

@@ -8,13 +8,13 @@ from typing import Any, Literal
 
 from ..client.urls import ExaminedUrl
 from ..limits import DISPLAY_LIMITS
-from ..render.letters import excerpt, legible
+from ..render.letters import excerpt, legible, line
 from ..transports.command import Command
 from ..types import ElicitParams, ElicitResult
 from ..visible import visible
 from .forms import NOTHING, Field, Form
 from .forms.choices import title_of
-from .prompter import WARNING, Decision, around_host, circumstances, line
+from .prompter import WARNING, Decision, around_host, circumstances
 
 Ask = Callable[[str], str]
 """Reads a line: `input`."""

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from ..protocol.json_schema import describe, inlined, properties_of
+from ..protocol.json_schema import describe, properties_of, required_of
 from ..protocol.json_schema.reading import variants
 from ..protocol.json_schema.words import either
 
@@ -59,7 +59,6 @@ class Argument:
 
 def arguments(schema: Any) -> list[Argument]:
     """The arguments that an input schema names, those that must be given first."""
-    required = inlined(schema).get("required")
-    needed = {name for name in required if isinstance(name, str)} if isinstance(required, list) else set()
+    needed = set(required_of(schema))
     found = [Argument(name, name in needed, part) for name, part in properties_of(schema).items()]
     return sorted(found, key=lambda argument: not argument.required)

@@ -49,6 +49,11 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+def line(text: str) -> str:
+    """Foreign text as one line with an end, nothing hidden in it."""
+    return excerpt(one_line(legible(text)))
+
+
 def size(count: int) -> str:
     """A number of bytes for people: `812 bytes`, `3.4 MB`."""
     if count < 1000:

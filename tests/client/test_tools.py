@@ -96,6 +96,22 @@ async def test_signature_and_help_are_real() -> None:
         assert repr(client.tools.add) == "<tool add(a: int, b: int = 0, mode=None) of scripted>"
 
 
+async def test_nothing_hides_in_what_reprs_and_help_quote() -> None:
+    hostile = {
+        "name": "wipe\x1b[2J\u202e",
+        "description": "Adds.\x1b]0;title\x07",
+        "inputSchema": {"type": "object", "properties": {"a": {"type": "string", "description": "\u202ethe first"}}},
+    }
+    async with served(hostile) as (client, _):
+        tool = client.tools[hostile["name"]]
+        handle = tool()
+        quoted = [repr(client), repr(client.tools), repr(tool), repr(handle), str(inspect.getdoc(tool))]
+        quoted.append(repr(client.map(hostile["name"], [{"a": "x"}])))
+        assert not any(hidden in text for hidden in "\x1b\x07\u202e" for text in quoted)
+        assert "wipe<U+202E>" in repr(handle)
+        await handle
+
+
 async def test_names_can_be_listed_and_completed() -> None:
     async with served() as (client, _):
         assert dir(client.tools) == ["add", "get_sum", "now"]

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from ...client import CallHandle, ToolResult
-from ...protocol.json_schema import coerce_text, describe, properties_of
+from ...protocol.json_schema import coerce_text, describe, properties_of, required_of
 from ...render.parts import Part, Text
 from ...types import Tool
 from ..actions import CallActions
@@ -178,11 +178,8 @@ def _unknown_argument(tool: Tool, key: str, properties: Mapping[str, Any]) -> st
 
 
 def _check_required(tool: Tool, arguments: Mapping[str, Any]) -> None:
-    schema = tool.input_schema
-    required = schema.get("required") if isinstance(schema, dict) else None
-    properties = properties_of(schema)
-    names = required if isinstance(required, list) else []
-    missing = [str(name) for name in names if name not in arguments]
+    properties = properties_of(tool.input_schema)
+    missing = [name for name in required_of(tool.input_schema) if name not in arguments]
     if missing:
         wanted = "; ".join(f"{name}=… ({describe(properties.get(name, {}))})" for name in missing)
         raise CommandError(f"{tool.name} needs {wanted}.")

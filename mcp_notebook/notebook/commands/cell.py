@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...protocol.json_schema import required_of
 from ...render import parts_of
 from ...render.parts import Card, Part, Text
 from ..brief import CommandError
@@ -30,7 +31,7 @@ def run_server(invocation: Invocation) -> Reply:
     title = "changed" if served.again else "connected"
     shown: list[Part] = [Card("done", title, parts, name=server.name, about="runs in this kernel")]
     if tools and not served.again:
-        needed = [f"{name}=…" for name in tools[0].input_schema.get("required", [])]
+        needed = [f"{name}=…" for name in required_of(tools[0].input_schema)]
         shown.append(Text(" ".join([f"Next: %mcp call {server.name}.{tools[0].name}", *needed]), "note"))
     return Reply(server, shown)
 

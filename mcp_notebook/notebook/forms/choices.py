@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ...render.letters import excerpt, legible, one_line
+from ...render.letters import line
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +39,12 @@ class Choices(Sequence[Choice]):
     @cached_property
     def labels(self) -> list[str]:
         """What each is called, fit to be shown on one line; two that look the same have their values added."""
-        shown = [_line(choice.title) for choice in self._choices]
+        shown = [line(choice.title) for choice in self._choices]
         times = Counter(shown)
         if len(times) == len(shown):
             return shown
         full = [
-            f"{label} ({_line(title_of(choice.value))})" if times[label] > 1 else label
+            f"{label} ({line(title_of(choice.value))})" if times[label] > 1 else label
             for label, choice in zip(shown, self._choices, strict=True)
         ]
         times = Counter[str]()
@@ -136,7 +136,3 @@ def title_of(value: Any) -> str:
 def _kind(value: Any) -> type:
     """1 and 1.0 are one value in JSON, 1 and true are not."""
     return float if isinstance(value, int) and not isinstance(value, bool) else type(value)
-
-
-def _line(text: str) -> str:
-    return excerpt(one_line(legible(text)))

@@ -8,8 +8,8 @@ from typing import Any
 from ipywidgets import Box, Button, Dropdown, Widget
 
 from ...render.html import h
+from ...render.letters import line
 from ..forms import NOTHING, Entry, Group, Leaf, List, Union
-from ..prompter import line
 from .control import Control, Desk, E, label, look, option
 from .controls import how_many, leaf_control
 from .kit import close_all

@@ -9,9 +9,8 @@ from typing import Any, Generic, TypeVar
 from ipywidgets import Widget
 
 from ...render.html import Html, h
-from ...render.letters import excerpt
+from ...render.letters import excerpt, line
 from ..forms import Entry, Field
-from ..prompter import line
 from .kit import Kit, close_all, say
 from .long_text import readable
 

@@ -9,9 +9,8 @@ from ipywidgets import Button, Checkbox, Combobox, DatePicker, Dropdown, Text, T
 
 from ...limits import DISPLAY_LIMITS
 from ...render.html import h
-from ...render.letters import hides, legible, one_line
+from ...render.letters import hides, legible, line, one_line
 from ..forms import NOTHING, Field, Leaf
-from ..prompter import line
 from .control import Control, Desk, label, look, option
 from .kit import close_all
 from .long_text import shortened

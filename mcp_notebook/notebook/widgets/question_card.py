@@ -12,13 +12,12 @@ from ipywidgets import Button
 
 from ...render import parts_of
 from ...render.html import h
-from ...render.letters import excerpt
+from ...render.letters import excerpt, line
 from ...render.parts import Card as CardPart
 from ...render.parts import Fold, Part
 from ...types import ElicitParams, ElicitResult
 from ..actions import Choice
 from ..forms import NOTHING, Field, Form
-from ..prompter import line
 from ..shown_arguments import HIDDEN, is_secret, without_secrets
 from .card import Card, button, classed, give_up
 from .form import FormView

@@ -10,11 +10,11 @@ from ...errors import MCPError
 from ...render import parts_of
 from ...render.as_html import write_all
 from ...render.html import h
+from ...render.letters import line
 from ...render.parts import Part, Text
 from ..actions import Choice
 from ..forms import Form
 from ..places import Place
-from ..prompter import line
 from ..readings import Reading
 from ..runtime import Runtime
 from .card import Card, button, classed

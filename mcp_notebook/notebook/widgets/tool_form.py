@@ -13,6 +13,7 @@ from ...errors import MCPError
 from ...render import mimebundle, parts_of
 from ...render.as_html import write_all
 from ...render.html import h
+from ...render.letters import line
 from ...render.parts import Part
 from ...types import Tool
 from ..actions import Choice
@@ -22,7 +23,6 @@ from ..commands.written import as_magic, as_python, as_words
 from ..forms import Form
 from ..host import no_longer_in
 from ..places import Place
-from ..prompter import line
 from ..runtime import Runtime
 from ..shown_arguments import shown_arguments, without_secrets
 from .card import Card, button, classed

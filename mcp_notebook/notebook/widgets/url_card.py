@@ -15,10 +15,10 @@ from typing import Literal
 from ...client.urls import ExaminedUrl
 from ...limits import DISPLAY_LIMITS
 from ...render.html import Html, h
-from ...render.letters import excerpt
+from ...render.letters import excerpt, line
 from ...visible import visible
 from ..actions import Choice
-from ..prompter import around_host, line
+from ..prompter import around_host
 from .card import Card, button, give_up, made_visible
 
 Action = Literal["accept", "decline", "cancel"]

@@ -144,6 +144,12 @@ def properties_of(schema: Any) -> dict[str, dict[str, Any]]:
     return found
 
 
+def required_of(schema: Any) -> list[str]:
+    """The names of the properties that an object must have by this schema."""
+    required = inlined(schema).get("required")
+    return [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
+
+
 def named_properties(schema: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """The properties that it names itself, each with its schema."""
     properties = schema.get("properties")

@@ -10,11 +10,10 @@ from ipywidgets import HTML, Box, Button, Dropdown, Text, Widget
 
 from ....client import CallHandle
 from ....render.html import Html, h
-from ....render.letters import excerpt
+from ....render.letters import excerpt, line
 from ....render.parts import Part
 from ...overview.looking import Looking
 from ...places import Place
-from ...prompter import line
 from ...searching import Hit, search
 from ...workspace import Kind
 from ..keys import CANCEL

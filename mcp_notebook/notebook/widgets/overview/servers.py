@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from ipywidgets import HTML, Box, Button
 
 from ....render.html import Html, h
+from ....render.letters import line
 from ...overview.rows import Row
-from ...prompter import line
 from ...workspace import Kind
 from ..kit import Kit, close_all, say
 

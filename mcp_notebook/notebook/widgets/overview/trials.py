@@ -9,13 +9,13 @@ from ....errors import MCPError
 from ....render import parts_of
 from ....render.as_html import write_all
 from ....render.html import h
+from ....render.letters import line
 from ....types import Prompt, Resource, ResourceTemplate, Tool
 from ...actions import Choice
 from ...brief import CommandError
 from ...commands.call import ToolCall
 from ...commands.form import tool_form
 from ...commands.naming import Found
-from ...prompter import line
 from ...readings import reading_of
 from ...searching import Hit
 from ...workspace import COUNTING, Kind, Member, Workspace
