@@ -40,6 +40,11 @@ async def book(ctx: Context, message: str = "Which city?") -> str:
     "Book a flight."
     return f"booked {(await ctx.elicit(message, str)).data}"
 
+@server.tool(name="wordy_" + "very_" * 30)
+async def wordy(ctx: Context) -> None:
+    await ctx.progress(1, 2, "at length " * 100)
+    await ctx.elicit("And what else is there to be said about it? " * 20, str)
+
 @server.resource("notes://today")
 def today() -> str:
     "What is to be done today."
@@ -212,6 +217,25 @@ def test_it_follows_the_theme(lab: Notebook) -> None:
         cell.screenshot(f"overview-{theme.rpartition(' ')[2].lower()}")
     lab.theme("JupyterLab Light")
     lab.run("h.cancel()\n%mcp reconnect many")
+
+
+@pytest.mark.parametrize("width", [1280, 760])
+def test_long_texts_keep_within_the_card(lab: Notebook, width: int) -> None:
+    lab.run("w = client.begin_call('wordy_' + 'very_' * 30)\nworkspace.remember(w)")
+    cell = lab.run("%mcp").wait_for("1 question")
+    search(cell, "wordy")
+    cell.wait_for("lab.wordy")
+    lab.page.set_viewport_size({"width": width, "height": 1400})
+    card = cell.output.locator(".mcp-overview > .mcp-card")
+    inside = card.evaluate(
+        """card => [...card.querySelectorAll('*')].filter(one => one.checkVisibility()
+            && !one.matches('.mcp-bar span, .mcp-about')
+            && one.getBoundingClientRect().right > card.getBoundingClientRect().right + 1).map(one => one.outerHTML)"""
+    )
+    cell.screenshot(f"overview-long-{width}")
+    lab.page.set_viewport_size({"width": 1280, "height": 1400})
+    lab.run("w.cancel()")
+    assert inside == []
 
 
 def test_ten_thousand_tools_are_searched_while_one_types(lab: Notebook) -> None:

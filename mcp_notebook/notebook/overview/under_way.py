@@ -49,8 +49,8 @@ class UnderWay:
         self._seen: dict[str, tuple[CallHandle, CallActions]] = {}
         self._latest: CallHandle | None = None
 
-    def lines(self, without: Collection[CallHandle]) -> list[Line]:
-        """How they stand.
+    def lines(self, without: Collection[CallHandle]) -> tuple[list[Line], list[Part]]:
+        """How they stand, and whether there are more.
 
         Args:
             without: calls that are seen elsewhere.
@@ -58,13 +58,13 @@ class UnderWay:
         for call, _ in list(self._seen.values()):
             if call.done() and call not in without:
                 self._latest = call
-        calls = [call for call in open_calls(self._workspace) if call not in without][-SHOWN:]
-        self._seen = {call.id: self._seen.get(call.id) or (call, CallActions(call)) for call in calls}
+        calls = [call for call in open_calls(self._workspace) if call not in without]
+        self._seen = {call.id: self._seen.get(call.id) or (call, CallActions(call)) for call in calls[-SHOWN:]}
         asked = {one.call.id: one for one in open_questions(self._workspace) if one.call is not None}
         lines = [] if self._latest is None else [_ended(self._latest)]
         lines += [_line(call, actions, asked.get(call.id)) for call, actions in self._seen.values()]
         alone = (one for one in open_questions(self._workspace) if one.call is None or one.call.id not in self._seen)
-        return [*lines, *map(_question, alone)]
+        return [*lines, *map(_question, alone)], more(calls)
 
 
 def _line(call: CallHandle, actions: CallActions, question: OpenQuestion | None) -> Line:

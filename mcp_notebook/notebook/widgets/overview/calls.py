@@ -9,6 +9,7 @@ from ipywidgets import Box, Button, Widget
 
 from ....render.as_html import write, write_all
 from ....render.html import Html, h
+from ....render.letters import excerpt
 from ....render.parts import Part
 from ...actions import Action, Choice
 from ...host import ask_here, no_longer_in
@@ -19,6 +20,7 @@ from ..card import button
 from ..kit import Kit, close_all, say
 from .finder import Soon
 
+_NAME, _ABOUT = 80, 160
 _ANSWER = Choice("Answer here", "Have it asked here, at once", "primary")
 
 
@@ -37,11 +39,13 @@ class CallsTable:
     def __init__(self, kit: Kit, runtime: Runtime, soon: Soon) -> None:
         self._kit, self._runtime, self._soon = kit, runtime, soon
         self._lines: dict[str, _Shown] = {}
+        self._more = kit.html()
         self._grid: Box = kit.column((), "mcp-grid", "mcp-calls")
         self.widget: Box = kit.column((), "mcp-part")
 
-    def show(self, lines: Sequence[Line]) -> None:
-        """Show them."""
+    def show(self, lines: Sequence[Line], more: Sequence[Part] = ()) -> None:
+        """Show them, and what there is to say before them."""
+        say(self._more, h("div", write_all(more)) if more else None)
         keys = {line.key for line in lines}
         for key, shown in list(self._lines.items()):
             if key not in keys and not shown.holds:
@@ -55,7 +59,7 @@ class CallsTable:
         children = tuple(widget for shown in order for widget in (shown.row, shown.below))
         if self._grid.children != children:
             self._grid.children = children
-        whole = (self._grid,) if children else ()
+        whole = (*([self._more] if more else []), *([self._grid] if children else []))
         if self.widget.children != whole:
             self.widget.children = whole
 
@@ -63,7 +67,7 @@ class CallsTable:
         """Close its widgets; what is being asked here is asked elsewhere."""
         for shown in self._lines.values():
             shown.close()
-        for widget in (self._grid, self.widget):
+        for widget in (self._more, self._grid, self.widget):
             close_all(widget)
 
 
@@ -76,7 +80,7 @@ class _Shown:
         self._question: OpenQuestion | None = None
         self._buttons: dict[Action, Button] = {}
         self._answer = button(_ANSWER, lambda: soon(self._ask))
-        self._said = kit.html(None, "mcp-flat")
+        self._said = kit.html()
         self._row: Box = kit.row((), "mcp-buttons")
         self._told: list[Part] = []
         self._outcome = kit.html()
@@ -146,14 +150,12 @@ class _Shown:
 
 def _said(line: Line) -> Html:
     card = line.card
-    state = h("div", h("span", f"● {card.title}", cls="mcp-state"), cls=f"mcp-cell mcp-{card.state}")
-    progress = h("div", None if line.progress is None else write(line.progress), cls=f"mcp-cell mcp-{card.state}")
     return h(
         "div",
-        state,
-        h("div", h("b", card.name), cls="mcp-cell"),
-        h("div", card.about, cls="mcp-cell mcp-mute"),
-        progress,
-        h("div", card.aside, cls="mcp-cell mcp-mute mcp-time"),
-        cls="mcp-cells",
+        h("span", f"● {card.title}", cls="mcp-state"),
+        h("b", excerpt(card.name, _NAME)) if card.name else None,
+        h("div", excerpt(card.about, _ABOUT), cls="mcp-mute mcp-told"),
+        h("div", None if line.progress is None else write(line.progress), cls="mcp-ahead"),
+        h("span", card.aside, cls="mcp-mute") if card.aside else None,
+        cls=f"mcp-line mcp-cell mcp-{card.state}",
     )

@@ -124,7 +124,8 @@ class OverviewCard:
         name, about = heading(len(rows), len(open_calls(self._workspace)), len(open_questions(self._workspace)))
         say(self._title, h("div", h("b", name), h("span", about, cls="mcp-mute"), cls="mcp-line"))
         self._servers.show(rows)
-        self._calls.show(self._under_way.lines([t.call for t in self._finder.trials if t.call is not None]))
+        tried = [trial.call for trial in self._finder.trials if trial.call is not None]
+        self._calls.show(*self._under_way.lines(tried))
         self._finder.refresh()
 
     async def _closed(self) -> None:

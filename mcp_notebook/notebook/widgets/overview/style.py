@@ -7,6 +7,7 @@ from ....render.style import CSS, one_line
 from ..card import BUTTONS
 
 _SOURCE = """
+.mcp-overview { container: mcp / inline-size }
 .mcp-overview, .mcp-overview .widget-box { margin: 0; overflow: visible }
 .mcp-overview .widget-html, .mcp-overview .widget-html-content {
   font: inherit;
@@ -53,12 +54,14 @@ _SOURCE = """
 .mcp-overview .mcp-flat, .mcp-overview .mcp-flat > .widget-html-content, .mcp-overview .mcp-cells { display: contents }
 .mcp-overview .mcp-line { display: flex; flex-wrap: wrap; gap: 0 8px }
 .mcp-overview .mcp-cell { min-width: 0; padding: 3px 0 }
-.mcp-overview .mcp-servers { grid-template-columns: repeat(2, auto) minmax(0, 1fr) repeat(5, auto) }
-.mcp-overview .mcp-servers .mcp-cell { white-space: nowrap }
-.mcp-overview .mcp-servers .mcp-wide { grid-column: span 5; white-space: normal }
+.mcp-overview .mcp-servers { grid-template-columns: auto fit-content(25%) minmax(min-content, 1fr) repeat(5, auto) }
+.mcp-overview .mcp-servers .mcp-cell { overflow-wrap: break-word }
+.mcp-overview .mcp-servers .mcp-cell:not(:nth-child(-n + 3)) { white-space: nowrap }
+.mcp-overview .mcp-servers .mcp-wide { grid-column: 3 / -2 }
+.mcp-overview .mcp-servers .mcp-tr > .widget-button { grid-column: -2 / -1 }
 .mcp-overview .mcp-hits {
   align-items: baseline;
-  grid-template-columns: minmax(90px, max-content) auto minmax(0, 1fr) auto;
+  grid-template-columns: fit-content(45%) auto minmax(0, 1fr) auto;
 }
 .mcp-overview .mcp-hits > .widget-button { margin: 1px 0; padding: 0 8px }
 .mcp-overview .mcp-tr > .widget-button { margin: 2px 0 }
@@ -67,14 +70,30 @@ _SOURCE = """
 .mcp-overview .mcp-hits .mcp-trial { grid-column: 1 / -1; padding: 2px 0 6px }
 .mcp-overview .mcp-under > .mcp-asking > .mcp-card > :first-child { display: none }
 .mcp-overview .mcp-under > .mcp-asking > .mcp-card > .mcp-body { border-top: 0 }
-.mcp-overview .mcp-calls { grid-template-columns: auto auto minmax(0, 1fr) minmax(0, auto) auto auto }
-.mcp-overview .mcp-calls .mcp-cell:nth-child(-n + 2), .mcp-overview .mcp-calls .mcp-time { white-space: nowrap }
-.mcp-overview .mcp-calls .mcp-bar progress { flex: 0 1 80px; min-width: 30px }
+.mcp-overview .mcp-calls { grid-template-columns: minmax(0, 1fr) auto }
+.mcp-overview .mcp-calls .mcp-line { column-gap: 12px }
+.mcp-overview .mcp-calls .mcp-told { flex: 1 1 140px; overflow-wrap: break-word }
+.mcp-overview .mcp-calls .mcp-tr > .widget-html, .mcp-overview .mcp-calls .widget-html-content { min-width: 0 }
+.mcp-overview .mcp-calls .mcp-tr > .widget-html > .widget-html-content { width: 100% }
+.mcp-overview .mcp-calls .mcp-ahead { max-width: 45%; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
+.mcp-overview .mcp-calls .mcp-ahead:empty { display: none }
+.mcp-overview .mcp-calls .mcp-bar progress { flex: none; min-width: 0; width: 80px }
+.mcp-overview .mcp-calls .mcp-bar span { overflow: hidden; text-overflow: ellipsis }
 .mcp-overview .mcp-buttons { gap: 6px; justify-content: flex-end; padding: 2px 0 }
 .mcp-overview .mcp-held { grid-column: 1 / -1; padding: 2px 0 6px }
 .mcp-overview .mcp-held .mcp-question > .mcp-card > :first-child { display: none }
 .mcp-overview .mcp-held .mcp-question .mcp-body { border-top: 0 }
 .mcp-overview .mcp-held:empty { display: none }
+@container mcp (max-width: 700px) {
+.mcp-overview .mcp-tools { flex-wrap: wrap }
+.mcp-overview .mcp-servers { grid-template-columns: auto fit-content(25%) minmax(min-content, 1fr) repeat(4, auto) }
+.mcp-overview .mcp-servers .mcp-cell:nth-child(6) { display: none }
+}
+@container mcp (max-width: 550px) {
+.mcp-overview .mcp-calls .mcp-ahead { flex: none; max-width: 80% }
+.mcp-overview .mcp-servers { grid-template-columns: auto fit-content(40%) repeat(3, auto) }
+.mcp-overview .mcp-servers .mcp-cell:is(:nth-child(3):not(.mcp-wide), :nth-child(8)) { display: none }
+}
 """
 
 _BUTTONS = BUTTONS.format(where=".mcp-overview :is(.mcp-grid, .mcp-tools)")
