@@ -31,13 +31,13 @@ from ..types import (
     Result,
     Tool,
 )
-from .asking import Asking
 from .calls import CallHandle
 from .known_tools import KnownTools
 from .link import Link, State
 from .listeners import tell
 from .mapping import CallMap, as_rows
 from .options import ClientOptions
+from .requests import Requests
 from .results import PromptResult, ReadResult, ToolResult
 from .session import ClientSession
 from .targets import Destination
@@ -74,7 +74,7 @@ class Client:
             on_notification=self._told,
             tool_headers=self._tool_headers,
         )
-        self._asking = Asking(self._link, options)
+        self._requests = Requests(self._link, options)
         self._listeners = [options.on_notification] if options.on_notification is not None else []
         self.take_up(options.left)
 
@@ -182,7 +182,7 @@ class Client:
             began = time.perf_counter()
             # The modern revisions have no ping; what every server there must answer does as well.
             method = "ping" if "ping" in self.profile.revision.client_requests else "server/discover"
-            await self._asking.request(method, {}, cached=False)
+            await self._requests.request(method, {}, cached=False)
             return time.perf_counter() - began
 
         return await self.home.run(ping())
@@ -191,7 +191,7 @@ class Client:
         """All tools; empty where the server has none."""
 
         async def listed() -> list[Tool]:
-            tools = await self._asking.list_all("tools/list", ListToolsResult, lambda page: page.tools)
+            tools = await self._requests.list_all("tools/list", ListToolsResult, lambda page: page.tools)
             headers = self.destination.has_headers and self.profile.revision.headers
             return self._known.take(tools, headers=headers)
 
@@ -200,20 +200,22 @@ class Client:
     async def list_resources(self) -> list[Resource]:
         """All resources that the server lists."""
         return await self.home.run(
-            self._asking.list_all("resources/list", ListResourcesResult, lambda page: page.resources)
+            self._requests.list_all("resources/list", ListResourcesResult, lambda page: page.resources)
         )
 
     async def list_resource_templates(self) -> list[ResourceTemplate]:
         """All resource templates."""
         return await self.home.run(
-            self._asking.list_all(
+            self._requests.list_all(
                 "resources/templates/list", ListResourceTemplatesResult, lambda page: page.resource_templates
             )
         )
 
     async def list_prompts(self) -> list[Prompt]:
         """All prompts."""
-        return await self.home.run(self._asking.list_all("prompts/list", ListPromptsResult, lambda page: page.prompts))
+        return await self.home.run(
+            self._requests.list_all("prompts/list", ListPromptsResult, lambda page: page.prompts)
+        )
 
     async def call_tool(
         self,
@@ -329,7 +331,7 @@ class Client:
         """The tasks of ours that the server has, at work or ended. Where the revision has no such list: none."""
 
         async def listed() -> list[TaskState]:
-            entries = await self._asking.list_all("tasks/list", ListTasksResult, lambda page: page.tasks)
+            entries = await self._requests.list_all("tasks/list", ListTasksResult, lambda page: page.tasks)
             states = [listed_task(entry, self.profile) for entry in entries]
             return [state for state in states if state is not None]
 
@@ -423,7 +425,7 @@ class Client:
     def _ask(
         self, method: str, params: dict[str, Any], form: type[M], timeout: float | None = None
     ) -> Coroutine[Any, Any, M]:
-        return self.home.run(self._asking.ask(method, params, form, timeout))
+        return self.home.run(self._requests.ask(method, params, form, timeout))
 
     async def _tool_headers(self, params: dict[str, Any], anew: bool) -> Mapping[str, str]:
         if anew:

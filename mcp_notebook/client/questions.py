@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .call import ClientCall
     from .heard import HeardCalls
 
-asking: ContextVar[Any] = ContextVar("asking", default=None)
+asking_call: ContextVar[Any] = ContextVar("asking_call", default=None)
 """The call whose question is being answered, where that is known: the `CallHandle` that people have of it."""
 
 GIVEN = 100
@@ -111,7 +111,7 @@ class Questions:
         if call is None:
             return await self._answer_in_time(profile, method, params)
         call.asked(params)
-        asking.set(call)
+        asking_call.set(call)
         try:
             result = await self._answer_in_time(profile, method, params)
         except BaseException as error:

@@ -72,9 +72,8 @@ class CallView:
         """How it stands."""
         self._told = self._heard
         parts: list[Part] = []
-        if self._handle.progress is not None:
-            waits = self._handle.status is CallState.INPUT_REQUIRED  # how fast a person answers is no rate of the work
-            parts.append(progress_part(self._handle.progress, 0 if waits else self._handle.elapsed))
+        if (progress := progress_of(self._handle)) is not None:
+            parts.append(progress)
         if earlier := max(0, self._logged - LINES):
             parts.append(Text(f"{earlier:,} earlier line{'s' if earlier > 1 else ''}", "note"))
         if self._lines:
@@ -160,6 +159,14 @@ def explanation(handle: CallHandle) -> str:
 def clock(seconds: float) -> str:
     """A time that goes on, such as 0:42."""
     return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
+
+
+def progress_of(handle: CallHandle) -> Part | None:
+    """How far a call is, where it told."""
+    if handle.progress is None:
+        return None
+    waits = handle.status is CallState.INPUT_REQUIRED  # how fast a person answers is no rate of the work
+    return progress_part(handle.progress, 0 if waits else handle.elapsed)
 
 
 def progress_part(progress: Progress, elapsed: float) -> Part:

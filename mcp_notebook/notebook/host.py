@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from ..client import CallHandle
-from ..client.questions import asking
+from ..client.questions import asking_call
 from ..client.urls import examine
 from ..errors import ConsentDenied, ProtocolError, SchemaError
 from ..jsonrpc import INVALID_PARAMS
@@ -31,6 +32,8 @@ T = TypeVar("T")
 
 TICK = 0.2
 """Seconds after which a question that no cell could show looks for one again."""
+LINES = 100
+"""How many lines wait for a cell that ends, to be shown below it; the oldest give way."""
 
 
 class NotebookHost:
@@ -60,7 +63,7 @@ class NotebookHost:
         self._nobody = Nobody(self.tell)
         self._text = TextPrompter(runtime)
         self._waiting: list[OpenQuestion] = []
-        self._lines: list[str] = []
+        self._lines: deque[str] = deque(maxlen=LINES)
         self._frontend = runtime.frontend()
         shell.events.register("pre_run_cell", self._cell_begins)
         shell.events.register("post_run_cell", self._cell_ends)
@@ -128,12 +131,9 @@ class NotebookHost:
         """
         about = f"{line(server)} asks: {line(params.message)}"
         try:
-            return await self._ask(about, lambda prompter: prompter.elicit(server, params))
+            return await self._answered(about, lambda prompter: prompter.elicit(server, params))
         except SchemaError as error:
             raise ProtocolError(INVALID_PARAMS, f"requestedSchema cannot be used: {error}") from None
-        except TimeoutError:
-            await self.tell(f"● {about}\n  There was no answer within {self._limits.question:g} s: cancelled.")
-            return ElicitResult(action="cancel")
 
     async def visit(self, server: str, params: ElicitParams, done: asyncio.Event, wait: bool) -> ElicitResult:
         """Ask whether a URL may be opened, and let the person open it; cancelled without an answer in time.
@@ -146,11 +146,7 @@ class NotebookHost:
         except ValueError as error:
             raise ProtocolError(INVALID_PARAMS, f"This URL is not opened: {error}.") from None
         about = f"{line(server)} wants you to open a page: {line(params.message)}"
-        try:
-            return await self._ask(about, lambda prompter: prompter.visit(server, params, url, done, wait))
-        except TimeoutError:
-            await self.tell(f"● {about}\n  There was no answer within {self._limits.question:g} s: cancelled.")
-            return ElicitResult(action="cancel")
+        return await self._answered(about, lambda prompter: prompter.visit(server, params, url, done, wait))
 
     async def tell(self, text: str) -> None:
         """Show a line in the cell that waits, or else below the next one that ends."""
@@ -195,6 +191,13 @@ class NotebookHost:
                 f"{excerpt(str(command))}"
             )
 
+    async def _answered(self, about: str, ask: Callable[[Prompter], Awaitable[ElicitResult]]) -> ElicitResult:
+        try:
+            return await self._ask(about, ask)
+        except TimeoutError:
+            await self.tell(f"● {about}\n  There was no answer within {self._limits.question:g} s: cancelled.")
+            return ElicitResult(action="cancel")
+
     async def _ask(self, about: str, ask: Callable[[Prompter], Awaitable[T]]) -> T:
         """Have a question asked by what can ask it. Raises TimeoutError after `Limits.question`."""
         async with asyncio.timeout(self._limits.question):
@@ -209,7 +212,7 @@ class NotebookHost:
         """What can ask: in the call's own card, where it has one; else in the cell that waits, as soon as one does."""
         if (prompter := await self._at_hand()) is not None:
             return prompter
-        question = OpenQuestion(about, asking.get())
+        question = OpenQuestion(about, asking_call.get())
         self._waiting.append(question)
         try:
             while True:
@@ -223,7 +226,7 @@ class NotebookHost:
 
     async def _at_hand(self) -> Prompter | None:
         """What can ask now; None where a person has yet to come to a cell that waits."""
-        if (place := self._place_of(asking.get())) is not None:
+        if (place := self._place_of(asking_call.get())) is not None:
             return WidgetPrompter(self._runtime, place)
         try:
             return await self._runtime.on_main(self._choose)
@@ -251,9 +254,8 @@ class NotebookHost:
         self._frontend = self._runtime.frontend()
 
     def _cell_ends(self, _result: Any) -> None:
-        lines, self._lines = self._lines, []
-        for text in lines:
-            print(text)
+        while self._lines:
+            print(self._lines.popleft())
         for about in self.unheard:
             where = "in the next cell that waits for the result; %mcp shows it, too"
             print(f"● Waiting for you: {about}\n  It is asked {where}.")
@@ -286,7 +288,7 @@ def ask_here(runtime: Runtime, question: OpenQuestion, place: Place) -> None:
 def no_longer_in(runtime: Runtime, place: Place) -> None:
     """Ask no more questions in a place, as it is taken away. On the background loop."""
     if isinstance(host := runtime.host, NotebookHost):
-        for id in [id for id, places in host.places.items() if place in places]:
+        for id in [id for id, places in list(host.places.items()) if place in places]:  # cells that wait change it
             _leave(host, id, place)
 
 

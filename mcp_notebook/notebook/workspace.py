@@ -60,7 +60,7 @@ class Overview(Protocol):
     """What shows how all of it stands, until there is a newer one."""
 
     def end(self) -> None:
-        """Leave what is to be seen now, for good. May be called from any thread."""
+        """Leave what is to be seen now, for good. May be called from any thread but that of the runtime's loop."""
         ...
 
 

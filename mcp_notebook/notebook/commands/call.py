@@ -23,6 +23,7 @@ from ..interpolation import Names, as_json
 from ..live import Live, show
 from ..shown_arguments import as_written
 from ..words import Word
+from ..workspace import Workspace
 from .completing import Completing, complete_arguments
 from .naming import Found, find
 from .table import Command, Invocation, Option, Reply, seconds
@@ -54,13 +55,16 @@ class ToolCall:
     task: bool = False
     keep_for: float | None = None
 
-    def begin(self) -> CallHandle:
-        """Begin it. Raises MCPError."""
-        self.found.member.check()
-        handle = self.found.member.client.begin_call(
-            self.found.item.name, self.arguments, timeout=self.timeout, task=self.task, keep=self.keep_for
+    def begin(self, workspace: Workspace) -> CallHandle:
+        """Begin it, and have it remembered, and the tool as one that was called. Raises MCPError."""
+        member, tool = self.found.member, self.found.item
+        member.check()
+        handle = member.client.begin_call(
+            tool.name, self.arguments, timeout=self.timeout, task=self.task, keep=self.keep_for
         )
         handle.written = self.shown
+        workspace.remember(handle)
+        workspace.used.used(member.target.where, tool)
         return handle
 
     def filled_in(self, arguments: dict[str, Any]) -> ToolCall:
@@ -185,42 +189,43 @@ def _check_required(tool: Tool, arguments: Mapping[str, Any]) -> None:
         raise CommandError(f"{tool.name} needs {wanted}.")
 
 
-def _check_unchanged(invocation: Invocation, found: Found) -> list[Part]:
-    """What has changed about a tool since it was last called, where nobody is there to read it before it is called.
+def changes_told(workspace: Workspace, found: Found) -> str:
+    """What has changed about a tool since it was last called; "" where nothing has."""
+    changes = workspace.used.changes(found.member.target.where, found.item)
+    lines = "\n".join(f"  {change}" for change in changes)
+    return f"{found.item.name} is not what it was when you last called it:\n{lines}" if changes else ""
+
+
+def _check_unchanged(workspace: Workspace, found: Found) -> list[Part]:
+    """What has changed about a tool, where nobody is there to read it before it is called.
 
     Raises:
         CommandError: somebody is: they are told, and may call it again.
     """
-    used, where = invocation.workspace.used, found.member.target.where
-    changes = used.changes(where, found.item)
-    used.used(where, found.item)
-    if not changes:
-        return []
-    lines = "\n".join(f"  {change}" for change in changes)
-    told = f"{found.item.name} is not what it was when you last called it:\n{lines}"
-    if invocation.workspace.runtime.frontend().kind == "headless":
-        return [Text(told, "note")]
-    raise CommandError(f"{told}\n  Nothing was called. Run this again to call it as it is now.")
+    told = changes_told(workspace, found)
+    if told and workspace.runtime.frontend().kind != "headless":
+        workspace.used.used(found.member.target.where, found.item)
+        raise CommandError(f"{told}\n  Nothing was called. Run this again to call it as it is now.")
+    return [Text(told, "note")] if told else []
 
 
 def run_call(invocation: Invocation) -> Reply:
     """Make the call, and show it at work."""
-    call = parse_call(invocation)
-    show(_check_unchanged(invocation, call.found))
-    handle = call.begin()
-    live = Live(invocation.workspace.runtime, background=call.background, actions=CallActions(handle))
-    invocation.workspace.remember(handle)
+    call, workspace = parse_call(invocation), invocation.workspace
+    show(_check_unchanged(workspace, call.found))
+    handle = call.begin(workspace)
+    live = Live(workspace.runtime, background=call.background, actions=CallActions(handle))
     view = CallView(handle, call.typed)
     if call.background:
-        return _in_background(invocation, call, handle, view, live)
-    return Reply(wait_for(handle, view, live, invocation.workspace.runtime, quiet=invocation.used, keep=call.keep))
+        return _in_background(workspace, call, handle, view, live)
+    return Reply(wait_for(handle, view, live, workspace.runtime, quiet=invocation.used, keep=call.keep))
 
 
-def _in_background(invocation: Invocation, call: ToolCall, handle: CallHandle, view: CallView, live: Live) -> Reply:
+def _in_background(workspace: Workspace, call: ToolCall, handle: CallHandle, view: CallView, live: Live) -> Reply:
     """Give the handle at once. Where outputs can be changed in place, the call's own shows how it goes on."""
     if live.in_place:
         live.draw(view.working())
-        watch(invocation.workspace.runtime, handle, view, live, live.place, call.keep)
+        watch(workspace.runtime, handle, view, live, live.place, call.keep)
     return Reply(handle, [Text("_.result() waits for it, _.cancel() stops it.", "note")])
 
 

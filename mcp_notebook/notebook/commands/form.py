@@ -18,7 +18,7 @@ from ..live import Live
 from ..shown_arguments import shown_arguments, without_secrets
 from ..text_form import TextForm
 from ..workspace import Workspace
-from .call import ToolCall, complete_call, parse_call
+from .call import ToolCall, changes_told, complete_call, parse_call
 from .table import Command, Invocation, Reply
 from .written import as_words
 
@@ -62,15 +62,10 @@ def tool_form(workspace: Workspace, call: ToolCall) -> ToolForm:
 def _with_widgets(workspace: Workspace, call: ToolCall, form: Form, notes: list[Part]) -> ToolForm:
     from ..widgets.tool_form import ToolForm
 
-    member, tool = call.found.member, call.found.item
-
     def begin(arguments: dict[str, Any]) -> CallHandle:
-        workspace.used.used(member.target.where, tool)
-        handle = call.filled_in(arguments).begin()
-        workspace.remember(handle)
-        return handle
+        return call.filled_in(arguments).begin(workspace)
 
-    return ToolForm(workspace.runtime, member.name, tool, form, notes, begin)
+    return ToolForm(workspace.runtime, call.found.member.name, call.found.item, form, notes, begin)
 
 
 def _ask(invocation: Invocation, call: ToolCall, notes: list[Part]) -> Reply:
@@ -82,21 +77,15 @@ def _ask(invocation: Invocation, call: ToolCall, notes: list[Part]) -> Reply:
     ).run()
     if result.content is None:
         return Reply()
-    workspace.used.used(call.found.member.target.where, tool)
-    handle = call.filled_in(result.content).begin()
-    workspace.remember(handle)
+    handle = call.filled_in(result.content).begin(workspace)
     live = Live(workspace.runtime, actions=CallActions(handle))
     view = CallView(handle, as_words(tool, without_secrets(shown_arguments(handle))))
     return Reply(wait_for(handle, view, live, workspace.runtime, quiet=invocation.used))
 
 
 def _changes(workspace: Workspace, call: ToolCall) -> list[Part]:
-    """What has changed about the tool since it was last called."""
-    changes = workspace.used.changes(call.found.member.target.where, call.found.item)
-    if not changes:
-        return []
-    lines = "\n".join(f"  {change}" for change in changes)
-    return [Text(f"{call.found.item.name} is not what it was when you last called it:\n{lines}", "note")]
+    told = changes_told(workspace, call.found)
+    return [Text(told, "note")] if told else []
 
 
 FORM = Command(

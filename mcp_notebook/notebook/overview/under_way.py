@@ -9,7 +9,7 @@ from typing import Any
 from ...client import CallHandle
 from ...render.parts import Card, Part, Text
 from ..actions import Action, CallActions
-from ..call_view import progress_part, state_card
+from ..call_view import progress_of, state_card
 from ..host import NotebookHost
 from ..open_questions import OpenQuestion
 from ..workspace import Workspace
@@ -68,7 +68,7 @@ class UnderWay:
 
 
 def _line(call: CallHandle, actions: CallActions, question: OpenQuestion | None) -> Line:
-    progress = None if call.progress is None else progress_part(call.progress, call.elapsed)
+    progress = progress_of(call)
     if call.is_left and not call.has_connection:
         about = f"on {call.server} · from before this kernel: connect {call.server} to go on with it"
         return Line(call.id, replace(state_card(call), about=about), progress)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from html import escape
-from typing import Any
+from typing import Any, TypeVar
 
 from IPython.display import DisplayHandle
 from ipywidgets import HTML, Button, HBox, VBox, Widget
@@ -19,6 +19,8 @@ from ..actions import Choice
 from ..places import Place
 from ..waiting import NobodyWaiting
 from .kit import all_of
+
+T = TypeVar("T")
 
 BUTTONS = "{where} .widget-button {{ height: auto; line-height: inherit; margin: 0; padding: 2px 10px; width: auto }}"
 """The rule for buttons in a place."""
@@ -129,6 +131,12 @@ def button(choice: Choice, on_click: Callable[[], None]) -> Button:
     made = Button(description=choice.label, tooltip=choice.tooltip, button_style=choice.style)
     made.on_click(lambda _: on_click())
     return made
+
+
+def decide(future: Future[T], value: T) -> None:
+    """Give the person's answer to whoever waits for it; the first one counts."""
+    with suppress(InvalidStateError):  # it is decided already, or nobody wants to know any more
+        future.set_result(value)
 
 
 def give_up(future: Future[Any]) -> None:

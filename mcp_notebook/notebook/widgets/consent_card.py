@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import functools
-from concurrent.futures import Future, InvalidStateError
-from contextlib import suppress
+from concurrent.futures import Future
 
 from ...render.html import h
 from ...render.letters import excerpt
 from ...transports.command import Command
 from ..actions import Choice
 from ..prompter import WARNING, Decision, circumstances, in_short
-from .card import Card, button, give_up, made_visible
+from .card import Card, button, decide, give_up, made_visible
 
 _TITLE = "start this program on your computer?"
 _CHOICES = {
@@ -36,7 +35,8 @@ class ConsentCard(Card):
     def __init__(self, command: Command) -> None:
         self.decision: Future[Decision] = Future()
         self.buttons = {
-            decision: button(choice, functools.partial(self._decide, decision)) for decision, choice in _CHOICES.items()
+            decision: button(choice, functools.partial(decide, self.decision, decision))
+            for decision, choice in _CHOICES.items()
         }
         self._command = command
         body = h(
@@ -61,7 +61,3 @@ class ConsentCard(Card):
     def settle(self, outcome: str) -> None:
         """Leave a line in the card's place. May be called from any thread."""
         self.leave(f"{outcome}: {excerpt(in_short(self._command))}")
-
-    def _decide(self, decision: Decision) -> None:
-        with suppress(InvalidStateError):  # it is decided already, or nobody wants to know any more
-            self.decision.set_result(decision)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from concurrent.futures import Future, InvalidStateError
-from contextlib import suppress
+from concurrent.futures import Future
 from typing import Any, Literal
 
 from ipywidgets import Button
@@ -19,7 +18,7 @@ from ...types import ElicitParams, ElicitResult
 from ..actions import Choice
 from ..forms import NOTHING, Field, Form
 from ..shown_arguments import HIDDEN, is_secret, without_secrets
-from .card import Card, button, classed, give_up
+from .card import Card, button, classed, decide, give_up
 from .form import FormView
 from .keys import CANCEL, SEND, keys
 from .kit import Kit
@@ -101,8 +100,7 @@ class QuestionCard(Card):
 
     def _settle(self, action: Action) -> None:
         content = self.view.value if action == "accept" else None
-        with suppress(InvalidStateError):  # it is decided already, or nobody wants to know any more
-            self.answer.set_result(ElicitResult(action=action, content=content))
+        decide(self.answer, ElicitResult(action=action, content=content))
 
 
 def told(server: str, message: str, fields: Sequence[Field], result: ElicitResult | None) -> Part:

@@ -48,7 +48,7 @@ class ReadingForm(Card):
         verb = Choice(reading.verb, f"{reading.verb} it, with this", "primary" if self.view else "")
         self._buttons = {
             verb.label: classed(button(verb, self.view.submit if self.view else self._run), SEND),
-            "Close": button(Choice("Close", "Take this away"), self._leave_it),
+            "Close": button(Choice("Close", "Take this away"), lambda: self.leave_parts([])),
         }
         parts = [
             *readable(self._kit, reading.description, "mcp-message"),
@@ -86,8 +86,6 @@ class ReadingForm(Card):
 
     def abandon(self) -> None:
         """Take it away."""
-        if self._work is not None:
-            self._work.cancel()
         self._close()
 
     def _run(self) -> None:
@@ -106,11 +104,8 @@ class ReadingForm(Card):
         self.shown = parts
         say(self._below, h("div", write_all(parts)))
 
-    def _leave_it(self) -> None:
+    def _close(self) -> None:
         if self._work is not None:
             self._work.cancel()
-        self.leave_parts([])
-
-    def _close(self) -> None:
         super()._close()
         self._kit.close()

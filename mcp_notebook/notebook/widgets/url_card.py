@@ -7,8 +7,7 @@ page (no opener, no referrer), and only after they said so (URL-5).
 from __future__ import annotations
 
 import functools
-from concurrent.futures import Future, InvalidStateError
-from contextlib import suppress
+from concurrent.futures import Future
 from html import escape
 from typing import Literal
 
@@ -19,7 +18,7 @@ from ...render.letters import excerpt, line
 from ...visible import visible
 from ..actions import Choice
 from ..prompter import around_host
-from .card import Card, button, give_up, made_visible
+from .card import Card, button, decide, give_up, made_visible
 
 Action = Literal["accept", "decline", "cancel"]
 _ALLOW = Choice("Show the link", "Then a click on the link opens the page in a new tab of your browser")
@@ -51,11 +50,10 @@ class UrlCard(Card):
         self._server, self._message, self._examined = line(server), message, examined
         choices: dict[Action, Choice] = {"accept": _ALLOW, "decline": _DECLINE, "cancel": _CANCEL}
         self.buttons = {
-            action: button(choice, functools.partial(_settle, self.answer, action))
-            for action, choice in choices.items()
+            action: button(choice, functools.partial(decide, self.answer, action)) for action, choice in choices.items()
         }
-        self.hide_button = button(_HIDE, functools.partial(_settle, self.done, None))
-        self.done_button = button(_DONE, functools.partial(_settle, self.done, None))
+        self.hide_button = button(_HIDE, functools.partial(decide, self.done, None))
+        self.done_button = button(_DONE, functools.partial(decide, self.done, None))
         self._title = f"{self._server} wants you to open a page in your browser"
         super().__init__("mcp-ask", self._title, self._says(_shown(examined)), list(self.buttons.values()))
 
@@ -99,8 +97,3 @@ def _link(examined: ExaminedUrl) -> Html:
         f'<div><a href="{escape(examined.url)}" target="_blank" rel="noopener noreferrer" '
         f'referrerpolicy="no-referrer">{before}<b>{host}</b>{after}</a></div>'
     )
-
-
-def _settle(future: Future[Action] | Future[None], value: object) -> None:
-    with suppress(InvalidStateError):  # it is decided already, or nobody wants to know any more
-        future.set_result(value)  # pyright: ignore[reportArgumentType]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable, Coroutine, Sequence
-from concurrent.futures import TimeoutError as WaitedLongEnough
 from contextlib import suppress
 from typing import Any
 
@@ -90,16 +89,14 @@ class OverviewCard:
         """Display it. Call it in the main thread."""
         self._runtime.add_closer(self._closed)
         beginning = self._runtime.submit(self._begin())
-        with suppress(WaitedLongEnough, TimeoutError):
+        with suppress(TimeoutError):
             beginning.result(2 * AT_ONCE)
-        rows = (
-            [row_of(member, {}, UNKNOWN) for member in self._workspace] if not beginning.done() else beginning.result()
-        )
+        rows = beginning.result() if beginning.done() else [row_of(one, {}, UNKNOWN) for one in self._workspace]
         self._handle.display({**(self.widget._repr_mimebundle_() or {}), **mimebundle(self._plain(rows))}, raw=True)
 
     def end(self) -> None:
         """Leave what is to be seen now, for good. May be called from any thread but that of the loop."""
-        with suppress(WaitedLongEnough, TimeoutError):
+        with suppress(TimeoutError):
             self._runtime.submit(self._closed()).result(1.0)
 
     # Within, on the background loop

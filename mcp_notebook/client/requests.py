@@ -1,4 +1,4 @@
-"""Asking a server: one way for all requests but calls of tools, and lists that come in pages."""
+"""Requests to a server: one way for all but calls of tools; and lists that come in pages."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ M = TypeVar("M", bound=Model)
 P = TypeVar("P", bound=PaginatedResult)
 
 
-class Asking:
-    """Requests on the connection that there is, on its loop.
+class Requests:
+    """What is asked on the connection that there is, on its loop.
 
     Args:
         link: the connection.
