@@ -6,38 +6,38 @@ import asyncio
 import functools
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
 from ..calls.about_tasks import ABOUT, Asked, answer_about_tasks, check_declared
-from ..calls.call import Superseded, Work
 from ..calls.carrying_out import carry_out, wishes
-from ..errors import ConnectionLost, MCPError, ProtocolError
-from ..jsonrpc import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, ErrorResponse, Notification, Request, Response
+from ..errors import MCPError, ProtocolError
+from ..jsonrpc import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Notification, Request
 from ..protocol.extensions import RESUMING as DIALECTS
 from ..protocol.extensions import TASKS
 from ..protocol.headers import check
 from ..protocol.metadata import is_modern
 from ..protocol.negotiation import accept
 from ..protocol.peer import WITHOUT_ID
-from ..protocol.resuming import Dialect, ResumeTerms, read_mark
+from ..protocol.resuming import Dialect, ResumeTerms
 from ..protocol.revision import Profile
 from ..protocol.shaping import shape
 from ..protocol.tasks import Support, TaskForm, TaskWish, task_forbidden, task_required
 from ..transports.base import Channel
-from ..transports.connection import NO_ANSWER, Connection
+from ..transports.connection import Connection
 from ..types import InitializeResult, LoggingLevel, Result
 from ..types.problems import first_problem
 from ..types.requests import CallToolParams, Retryable
+from . import following
 from .context import Context
 from .delivery import Current, Delivery
 from .delivery.direct import Direct
-from .delivery.kept import KeptCall, audit
 from .delivery.round_trip import RoundTrip, binding
 from .listening import Listener
 from .methods import METHODS
+from .registry import Entry
 
 if TYPE_CHECKING:
     from .server import Server
@@ -47,9 +47,6 @@ MOMENT = 0.05
 """Seconds in which changes of a list are told together: many tools are often offered one after the other."""
 FAREWELL = 0.5
 """Seconds in which subscriptions are ended in good order."""
-RESUMING: Mapping[str, Dialect] = {
-    method: dialect for dialect in DIALECTS for method in (dialect.resume_method, dialect.status_method)
-}
 
 
 class ServerSession:
@@ -115,8 +112,8 @@ class ServerSession:
             raise ProtocolError(INVALID_REQUEST, "Nothing can be asked before 'initialize'.")
         else:
             profile = self._profile
-        if request.method in RESUMING and self._resumes(request.method, profile):
-            return await self._resume(request, RESUMING[request.method])
+        if request.method in following.RESUMING and following.resumes(request.method, profile):
+            return await following.resume(self, request)
         if request.method in ABOUT and request.method in profile.revision.client_requests:
             asked = Asked(self.server.tasks, request, self.owner(profile), self.connection)
             return await answer_about_tasks(asked, profile)
@@ -129,7 +126,7 @@ class ServerSession:
             self._initialized = True
             self._flush_changes()
         elif notification.method in WITHOUT_ID and self._profile is not None:
-            self._keep_task(self._resume_unasked(notification, self._profile))
+            self._keep_task(following.resume_unasked(self, notification, self._profile))
 
     def on_fault(self, reason: str) -> None:
         logger.warning("the client sent something wrong: %s", reason)
@@ -171,27 +168,29 @@ class ServerSession:
         def work(delivery: Delivery) -> Coroutine[Any, Any, Result]:
             return answer(self, params, Context(self, current, delivery))
 
-        wished = self._wished(request, params, profile)
+        tool = self.server.registry.tools.get(params.name) if isinstance(params, CallToolParams) else None
+        wished = self._wished(request, params, tool, profile)
         if wished is not None:
-            if wished[0].late and self._late(params):
+            if wished[0].late and tool is not None and tool.late_task:
                 current.late_task = True
                 return self._answer_in_rounds(request, params, current, work, wished)
             return self._carry_out(request, profile, wished, work)
-        kept = self._terms(params, profile)
-        if kept is None:
-            return self._answer_directly(request, params, current, work)
-        call = self.server.kept.open(*kept, request.id, self.principal)
-        return self._follow(call, request, lambda call: self._shaped(profile, request.method, work(call)))
+        kept = _terms(tool, profile)
+        if kept is not None:
+            call = self.server.kept.open(*kept, request.id, self.principal)
+            return following.follow(self, call, request, lambda call: self._shaped(profile, request.method, work(call)))
+        # A tool that takes no running call cannot ask anything, and needs no round trips.
+        may_ask = isinstance(params, Retryable) and (tool is None or tool.asks)
+        if may_ask and profile.revision.questions == "returned":
+            return self._answer_in_rounds(request, params, current, work)
+        return self._answer_directly(request, profile, work)
 
     async def _answer_directly(
-        self, request: Request, params: Any, current: Current, work: Callable[[Delivery], Coroutine[Any, Any, Result]]
+        self, request: Request, profile: Profile, work: Callable[[Delivery], Coroutine[Any, Any, Result]]
     ) -> Any:
-        revision = current.profile.revision
-        if revision.questions == "returned" and isinstance(params, Retryable) and self._may_ask(params):
-            return await self._answer_in_rounds(request, params, current, work)
         direct = Direct(self.connection, request.id)
         try:
-            return shape(revision, request.method, await work(direct), self.server.about)
+            return shape(profile.revision, request.method, await work(direct), self.server.about)
         finally:
             direct.end()
 
@@ -251,11 +250,6 @@ class ServerSession:
             work=lambda task: self._shaped(profile, request.method, work(task)),
         )
 
-    def _late(self, params: Any) -> bool:
-        """Whether the handler says when the call becomes a task."""
-        entry = self.server.registry.tools.get(params.name) if isinstance(params, CallToolParams) else None
-        return entry is not None and entry.late_task
-
     def owner(self, profile: Profile) -> str:
         """Whose the tasks of a request are: the principal's, else the session's; where there are no sessions,
         everybody's who knows the id (TSK-9)."""
@@ -267,105 +261,25 @@ class ServerSession:
     def _name(self) -> str:
         return f"session:{secrets.token_hex(8)}"
 
-    def _wished(self, request: Request, params: Any, profile: Profile) -> tuple[TaskForm, TaskWish] | None:
+    def _wished(
+        self, request: Request, params: Any, tool: Entry | None, profile: Profile
+    ) -> tuple[TaskForm, TaskWish] | None:
         """The form in which a request becomes a task, and what it says of that; None where it does not.
 
         Raises:
             ProtocolError: the tool cannot be called so, or not otherwise (TCR-1, TEX-1).
         """
-        entry = self.server.registry.tools.get(params.name) if isinstance(params, CallToolParams) else None
-        support: Support = "forbidden" if entry is None else entry.task
+        support: Support = "forbidden" if tool is None else tool.task
         for form, wish in wishes(profile, request):
             if support != "forbidden" or not isinstance(params, CallToolParams):
                 return form, wish
-            if entry is not None and form.declares:
+            if tool is not None and form.declares:
                 raise task_forbidden(params.name)
-        if support == "required" and entry is not None:
+        if support == "required":
             check_declared(profile)
             if any(TASKS[name].declares for name in profile.revision.tasks):
                 raise task_required(params.name)
         return None
-
-    # Calls that are kept for a client that may go and come back
-
-    def _terms(self, params: Any, profile: Profile) -> tuple[Dialect, ResumeTerms] | None:
-        """The draft that the client speaks, and what the tool promises, where both are there."""
-        if not isinstance(params, CallToolParams):
-            return None
-        entry = self.server.registry.tools.get(params.name)
-        if entry is None or entry.resume is None:
-            return None
-        for dialect in DIALECTS:
-            if getattr(profile.client, dialect.capability) is not None:
-                return dialect, entry.resume
-        return None
-
-    def _resumes(self, method: str, profile: Profile) -> bool:
-        return method in profile.revision.client_requests and (
-            getattr(profile.client, RESUMING[method].capability) is not None
-        )
-
-    async def _resume(self, request: Request, dialect: Dialect) -> Any:
-        """Go on with a kept call, or tell how it stands."""
-        name, token = dialect.key(request.params)
-        if request.method == dialect.status_method:
-            call = self.server.kept.find(dialect, name, token, self.principal)
-            call.touch()
-            return dialect.status_result(call.policy, call.status())
-        call = self.server.kept.find(dialect, request.id if dialect.same_id else name, token, self.principal)
-        audit.info("%r is resumed", call)
-        return await self._follow(call, request)
-
-    async def _follow(self, call: KeptCall, request: Request, work: Work[KeptCall] | None = None) -> Any:
-        """What the call says from here on, in the way of the request that asks for it. With `work` it only begins."""
-        ending, original = call.dialect.end(call.policy), call.policy.request_id
-        try:
-            if work is not None:
-                await self._announce(call, request)
-                call.start(work)
-                work = None  # while many calls wait, each keeps only what it still needs
-            outcome = await call.follow(self.connection, request.id, read_mark(request.params).number)
-            if ending is None:
-                return outcome
-            return await self._end(Response(original, outcome, last=False), ending, request)
-        except ProtocolError as error:
-            if ending is None:
-                raise
-            refusal = ErrorResponse(original, error.code, error.message, error.data, last=False)
-            return await self._end(refusal, ending, request)
-        except (Superseded, ConnectionLost):
-            return NO_ANSWER
-        except asyncio.CancelledError:
-            if not self.connection.ended:
-                call.cancel()
-            raise
-
-    async def _announce(self, call: KeptCall, request: Request) -> None:
-        announced = call.dialect.announce(call.policy)
-        try:
-            await self.connection.notify(announced.method, announced.params, about=request.id)
-        except ConnectionLost:
-            call.end()  # nobody will ever know how to resume it
-            raise
-
-    async def _end(self, reply: Response | ErrorResponse, ending: Notification, request: Request) -> Any:
-        """Where the draft has a word for the end, the call's own response and that word come before the answer to a
-        request that followed it (ST-2, ST-6, ST-9)."""
-        try:
-            await self.connection.reply(reply, about=request.id)
-            await self.connection.notify(ending.method, ending.params, about=request.id)
-        except ConnectionLost:
-            return NO_ANSWER
-        return NO_ANSWER if request.method not in RESUMING else Result()
-
-    async def _resume_unasked(self, notification: Notification, profile: Profile) -> None:
-        """Go on with a call for a request without an id, which has no answer (ST-9)."""
-        request = Request(secrets.token_hex(16), notification.method, notification.params)
-        try:
-            if self._resumes(request.method, profile):
-                await self._resume(request, RESUMING[request.method])
-        except ProtocolError as error:
-            logger.warning("%r without an id failed: %s", request.method, error.message)
 
     def _keep_task(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
@@ -378,11 +292,6 @@ class ServerSession:
         if params.request_state is not None:
             return self.server.parking.find(params.request_state, bound)
         return RoundTrip(self.server.parking, bound)
-
-    def _may_ask(self, params: Retryable) -> bool:
-        """Whether the handler could ask something. One that takes no running call cannot, and needs no round trips."""
-        entry = self.server.registry.tools.get(params.name) if isinstance(params, CallToolParams) else None
-        return entry is None or entry.asks
 
     def _soon(self, function: Any, *args: Any) -> None:
         try:
@@ -412,3 +321,14 @@ class ServerSession:
         for listener in self.listeners:
             if listener.wants_resource(uri):
                 self.connection.notify_soon(method, listener.marked({"uri": uri}), about=listener.id)
+
+
+def _terms(tool: Entry | None, profile: Profile) -> tuple[Dialect, ResumeTerms] | None:
+    """The draft that the client speaks, and what the tool promises to clients that may go and come back, where both are
+    there."""
+    if tool is None or tool.resume is None:
+        return None
+    for dialect in DIALECTS:
+        if getattr(profile.client, dialect.capability) is not None:
+            return dialect, tool.resume
+    return None
