@@ -100,6 +100,7 @@ class ClientSession:
         self._cache = ResultCache()
         self._visits = Visits(answering.visiting, limits)
         self.questions = Questions(answering, self._visits, self.calls, limits.question)
+        self._supplying: set[asyncio.Future[dict[str, Any]]] = set()
         self._listening = Listening(self._listen, self.on_fault, limits.request)
 
     @property
@@ -210,7 +211,7 @@ class ClientSession:
                 raise InvalidResult(f"The server answered {method!r} with a result of type {str(kind)[:80]!r}.")
             if call is not None:
                 call.process = None  # nothing works on it now
-            asked = await self.questions.supplied(self.profile, params, raw, number, call)
+            asked = await self._supplied(params, raw, number, call)
         raise InvalidResult(f"The server asked {self.limits.rounds} times for more and gave no result (Limits.rounds).")
 
     async def call(self, call: ClientCall, timeout: float | None, total: float | None, *, sent: bool = False) -> Any:
@@ -236,6 +237,26 @@ class ClientSession:
         finally:
             if not begun:
                 self.calls.leave(call)
+
+    async def _supplied(self, params: dict[str, Any], raw: Any, number: int, call: ClientCall | None) -> dict[str, Any]:
+        """See `Questions.supplied`. Where the answer could no longer be sent, nobody is asked for it any longer.
+
+        Raises:
+            ConnectionLost: the connection ended meanwhile.
+        """
+        supplying = asyncio.ensure_future(self.questions.supplied(self.profile, params, raw, number, call))
+        if call is not None and call.lasts():
+            return await supplying  # it can be sent on another connection
+        self._supplying.add(supplying)
+        try:
+            return await supplying
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is None or not task.cancelling():
+                self.connection.require()
+            raise
+        finally:
+            self._supplying.discard(supplying)
 
     async def _once(
         self,
@@ -360,6 +381,8 @@ class ClientSession:
 
     def on_disconnected(self, error: MCPError | None) -> None:
         self._listening.close()
+        for supplying in self._supplying:
+            supplying.cancel()
         self.calls.drop()
         self._on_end(error)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import threading
 from collections.abc import AsyncIterator
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from mcp_notebook import Client, ProtocolError, connect
+from mcp_notebook import Client, Context, OutcomeUnknown, ProtocolError, Server, connect
 from mcp_notebook.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND
 from mcp_notebook.types import (
     CreateMessageParams,
@@ -268,3 +269,30 @@ async def test_a_refusal_of_the_function_is_told_as_it_is() -> None:
 
     async with served(sampling=refuse) as (server, _):
         assert (await refused(server.ask("sampling/createMessage", MESSAGE))).code == -1
+
+
+@pytest.mark.parametrize("revision", ["2025-06-18", "2025-11-25", "2026-07-28"])
+async def test_nobody_is_asked_any_longer_once_the_connection_has_ended(revision: str) -> None:
+    server = Server("demo")
+    asked, no_longer = asyncio.Event(), asyncio.Event()
+
+    @server.tool
+    async def ask(ctx: Context) -> str:
+        return str((await ctx.elicit("Your name?", str)).data)
+
+    async def think(params: ElicitParams) -> ElicitResult:
+        asked.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            no_longer.set()
+        raise AssertionError("it was to be ended")
+
+    client = await connect(server, revision=revision, elicitation=think)
+    call = client.begin_call("ask")
+    async with asyncio.timeout(5):
+        await asked.wait()
+        await client.close()
+        await no_longer.wait()
+        with pytest.raises(OutcomeUnknown):
+            await call
