@@ -50,6 +50,18 @@ def watch(
 
 
 async def _shown(handle: CallHandle, view: CallView, screen: Live | Screen, keep: Callable[[ToolResult], str]) -> None:
+    try:
+        await _followed(view, screen)
+        outcome = await handle
+        screen.finish(view.ended(outcome, keep(outcome)))
+    except MCPError as error:
+        screen.finish(view.ended(error))
+    except asyncio.CancelledError:  # the kernel ends, or the extension is unloaded: nothing is to be had here any more
+        screen.finish(view.ended(None) if handle.done() else view.working())
+        raise
+
+
+async def _followed(view: CallView, screen: Live | Screen) -> None:
     following = asyncio.ensure_future(view.follow())
     seen: Sequence[Part] = ()
     while not following.done():
@@ -59,8 +71,3 @@ async def _shown(handle: CallHandle, view: CallView, screen: Live | Screen, keep
             view.drawn()
             seen = parts
         await asyncio.wait({following}, timeout=PERIOD)
-    try:
-        outcome = await handle
-        screen.finish(view.ended(outcome, keep(outcome)))
-    except MCPError as error:
-        screen.finish(view.ended(error))

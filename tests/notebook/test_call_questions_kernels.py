@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ..cache import Unavailable
-from ..kernels import Kernel, Outcome, kernel_names, running_kernel
+from ..kernels import Kernel, Outcome, kernel_names
+from .working import prepared
 
 SETUP = """
 import asyncio, json, threading
@@ -91,17 +92,19 @@ class Notebook:
         self.kernel.comm(comms["echo"], {"method": "update", "state": {"value": "1"}, "buffer_paths": []})
 
 
+@contextmanager
+def started(name: str, heard: Path) -> Iterator[Kernel]:
+    """A kernel that writes into a file what is asked in it."""
+    heard.write_text("", "utf-8")
+    with prepared(name, "%load_ext mcp_notebook", f"HEARD = {str(heard)!r}\n{SETUP}") as kernel:
+        yield kernel
+
+
 @pytest.fixture(scope="module", params=kernel_names())
 def kernel(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Kernel, Path]]:
     heard = tmp_path_factory.mktemp("heard") / "heard"
-    try:
-        with running_kernel(request.param) as kernel:
-            for cell in ("%load_ext mcp_notebook", f"HEARD = {str(heard)!r}\n{SETUP}"):
-                outcome = kernel.run(cell, cell="a", answers=[])
-                assert outcome.status == "ok", outcome
-            yield kernel, heard
-    except Unavailable as why:
-        pytest.skip(str(why))
+    with started(request.param, heard) as kernel:
+        yield kernel, heard
 
 
 @pytest.fixture
@@ -177,3 +180,23 @@ def test_how_a_call_stands_is_looked_at_where_it_is_heard(notebook: Notebook) ->
     assert notebook.kernel.outcome(waits).status == "ok"
     notebook.run("CallView.working = looked")
     assert notebook.value("threads") == {"mcp"}
+
+
+@pytest.mark.parametrize("name", kernel_names())
+@pytest.mark.parametrize("how", ["shutdown_kernel", "restart_kernel", "%unload_ext mcp_notebook"])
+def test_the_end_of_the_kernel_or_of_the_extension_leaves_plain_html(name: str, how: str, tmp_path: Path) -> None:
+    with started(name, tmp_path / "heard") as kernel:
+        notebook = Notebook(kernel, tmp_path / "heard")
+        begun = notebook.run("handle = %mcp call --bg ask")
+        notebook.asked()
+        working = notebook.run("other = %mcp call --bg ask first=60")
+        if how.startswith("%"):
+            notebook.run(how)
+        else:
+            getattr(kernel.manager, how)()
+        notebook.wait(lambda: begun.updates and working.updates)
+        for outcome in (begun, working):
+            assert set(outcome.updates[-1]) == {"text/html", "text/plain"}
+            assert "ask on demo" in outcome.updates[-1]["text/plain"]
+        if how.startswith("%"):
+            assert notebook.value(WIDGETS) == []
