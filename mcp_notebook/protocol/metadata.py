@@ -20,10 +20,6 @@ CLIENT_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 LOG_LEVEL = "io.modelcontextprotocol/logLevel"
 SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
-TRACE_CONTEXT = ("traceparent", "tracestate", "baggage")
-"""W3C trace context, carried as it comes (SEP-414)."""
-
-
 _KEYS = (VERSION, CLIENT_INFO, CLIENT_CAPABILITIES, LOG_LEVEL)
 REMEMBERED, REMEMBERED_SIZE = 100, 4096
 """How many clients' metadata is remembered, and the largest in bytes."""

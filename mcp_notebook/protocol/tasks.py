@@ -218,7 +218,7 @@ def task_forbidden(tool: str) -> ProtocolError:
     return ProtocolError(METHOD_NOT_FOUND, f"The tool {tool!r} cannot be called as a task.")
 
 
-def whole(value: Any) -> int | None:
+def milliseconds(value: Any) -> int | None:
     """A span of milliseconds, if it is one."""
     usable = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 2**53
     return int(value) if usable else None
@@ -249,8 +249,8 @@ def state_of(raw: Any, keep: str, poll: str, **more: Any) -> TaskState | None:
         message=message if isinstance(message, str) else None,
         created=str(raw.get("createdAt") or ""),
         updated=str(raw.get("lastUpdatedAt") or ""),
-        keep=whole(raw.get(keep)),
-        poll=whole(raw.get(poll)),
+        keep=milliseconds(raw.get(keep)),
+        poll=milliseconds(raw.get(poll)),
         **more,
     )
 

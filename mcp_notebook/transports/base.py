@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-from ..errors import MCPError
+from ..errors import LimitExceeded, MCPError
 from ..jsonrpc import InvalidMessage, Message, RequestId
+from ..limits import Limits
 from ..protocol.calls import Occurrence
 
 
@@ -103,3 +104,13 @@ class InSession(Protocol):
 
     def leave_session(self) -> None:
         """Closing the channel shall not end the session: something goes on in it."""
+
+
+def too_large(size: int, limits: Limits) -> LimitExceeded:
+    """The error for a message that is larger than allowed."""
+    return LimitExceeded(
+        f"A message of {size:,} bytes is larger than the limit of {limits.message:,} bytes. "
+        "Send less at once, or raise the limit: Limits(message=...).",
+        limit="message",
+        allowed=limits.message,
+    )

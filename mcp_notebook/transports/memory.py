@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from ..errors import ConnectionLost, LimitExceeded
+from ..errors import ConnectionLost
 from ..jsonrpc import InvalidMessage, Message, RequestId, dump, load
 from ..limits import DEFAULT_LIMITS, Limits
-from .base import Receiver
+from .base import Receiver, too_large
 
 SENDS_WITHOUT_A_PAUSE = 64
 """After so many messages a sender lets the event loop have a turn."""
@@ -101,13 +101,3 @@ def memory_pair(limits: Limits = DEFAULT_LIMITS) -> tuple[MemoryChannel, MemoryC
     one, two = MemoryChannel(limits), MemoryChannel(limits)
     one._other, two._other = two, one
     return one, two
-
-
-def too_large(size: int, limits: Limits) -> LimitExceeded:
-    """The error for a message that is larger than allowed."""
-    return LimitExceeded(
-        f"A message of {size:,} bytes is larger than the limit of {limits.message:,} bytes. "
-        "Send less at once, or raise the limit: Limits(message=...).",
-        limit="message",
-        allowed=limits.message,
-    )

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from ...jsonrpc import Notification
 from ..resuming import Call
 from ..revision import Profile
-from ..tasks import Support, TaskState, TaskStatus, TaskWish, listing, state_of, whole
+from ..tasks import Support, TaskState, TaskStatus, TaskWish, listing, milliseconds, state_of
 
 RELATED = "io.modelcontextprotocol/related-task"
 STATUS = "notifications/tasks/status"
@@ -43,7 +43,7 @@ class ReceiverTasks:
         said = params.get("task") if method in AUGMENTABLE else None
         if not isinstance(said, dict) or not _declared(profile, method):
             return None  # whoever declared nothing ignores it
-        return TaskWish(keep=whole(said.get("ttl")))
+        return TaskWish(keep=milliseconds(said.get("ttl")))
 
     def accepted(self, state: TaskState) -> dict[str, Any]:
         return {"task": self.listed(state)}

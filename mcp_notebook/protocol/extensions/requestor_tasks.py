@@ -12,7 +12,7 @@ from typing import Any, Literal
 from ...jsonrpc import Notification
 from ..resuming import Call
 from ..revision import Profile
-from ..tasks import Support, TaskState, TaskStatus, TaskWish, named, related_to, status_of, whole
+from ..tasks import Support, TaskState, TaskStatus, TaskWish, milliseconds, named, related_to, status_of
 
 TASK = "modelcontextprotocol.io/task"
 RELATED = "modelcontextprotocol.io/related-task"
@@ -41,7 +41,7 @@ class RequestorTasks:
         said = meta.get(TASK) if isinstance(meta, dict) and method in AUGMENTABLE else None
         if not isinstance(said, dict) or not isinstance(said.get("taskId"), str):
             return None
-        return TaskWish(said["taskId"], whole(said.get("keepAlive")), named(said, "parentTaskId"))
+        return TaskWish(said["taskId"], milliseconds(said.get("keepAlive")), named(said, "parentTaskId"))
 
     def accepted(self, state: TaskState) -> dict[str, Any]:
         return {}
@@ -99,8 +99,8 @@ class RequestorTasks:
         return TaskState(
             id=id,
             status=status,
-            keep=whole(raw.get("keepAlive")),
-            poll=whole(raw.get("pollFrequency")),
+            keep=milliseconds(raw.get("keepAlive")),
+            poll=milliseconds(raw.get("pollFrequency")),
             error=None if not isinstance(error, str) else {"message": error},
             parent=named(raw, "parentTaskId"),
             children=[one for one in children if isinstance(one, dict)] if isinstance(children, list) else [],

@@ -31,9 +31,8 @@ from ...protocol.calls import Occurrence
 from ...protocol.headers import VERSION_HEADER, standard
 from ...protocol.metadata import is_modern
 from ...protocol.negotiation import MODERN_ERRORS
-from ..base import Receiver
+from ..base import Receiver, too_large
 from ..eager import begin
-from ..memory import too_large
 from ..sse import EventReader
 from .options import HttpOptions
 from .requests import Answer, Requests

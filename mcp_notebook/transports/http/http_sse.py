@@ -12,8 +12,7 @@ import asyncio
 from ...errors import ConnectError, ConnectionLost, MCPError
 from ...jsonrpc import Message, Request, RequestId, dump
 from ...limits import Limits
-from ..base import Receiver
-from ..memory import too_large
+from ..base import Receiver, too_large
 from ..sse import EventReader
 from .client import POST_HEADERS, loaded, not_taken
 from .options import HttpOptions
