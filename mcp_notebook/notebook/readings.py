@@ -12,8 +12,8 @@ from ..errors import MCPError
 from ..render import parts_of
 from ..render.parts import Part
 from ..types import Prompt, PromptReference, Resource, ResourceTemplate, ResourceTemplateReference
-from .commands.read import expand, variables_of
 from .interpolation import Names
+from .uri_templates import expand, variables_of
 from .workspace import Member
 
 SUGGESTING = 1.0

@@ -8,11 +8,11 @@ from typing import Any
 
 from ..protocol.json_schema import required_of
 from ..render.letters import excerpt, one_line
-from ..types import Prompt, Resource, ResourceTemplate, Tool
+from ..types import Prompt, Resource, Tool
 from ..visible import visible
+from .workspace import KINDS, OFFERS, Kind
 
 _ABOUT = 120
-_KINDS = {Tool: "tool", Resource: "resource", ResourceTemplate: "template", Prompt: "prompt"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,14 @@ class Hit:
     rest: str
 
     @property
-    def kind(self) -> str:
+    def kind(self) -> Kind:
+        """What it is one of."""
+        return next(kind for kind in KINDS if isinstance(self.item, OFFERS[kind].form))
+
+    @property
+    def noun(self) -> str:
         """What it is, in a word."""
-        return _KINDS[type(self.item)]
+        return OFFERS[self.kind].noun
 
     @property
     def about(self) -> str:
@@ -45,6 +50,10 @@ class Hit:
     def address(self) -> str:
         """Where it is, if it is something to be read."""
         return _address(self.item)
+
+    def holds(self, text: str) -> bool:
+        """Whether a text in lower case stands in what is searched."""
+        return text in self.name or text in self.rest
 
     def is_of(self, item: Any) -> bool:
         """Whether something is what was found, or what has come in its place."""

@@ -20,6 +20,7 @@ from ..limits import DEFAULT_LIMITS
 from ..protocol.calls import Occurrence
 from ..transports.http.options import HttpOptions
 from ..transports.relay import behind, name_of
+from ..types import Prompt, Resource, ResourceTemplate, Tool
 from ..visible import visible
 from .brief import CommandError, hinted
 from .changed_tools import UsedTools
@@ -42,18 +43,24 @@ Kind: TypeAlias = Literal["tools", "resources", "templates", "prompts"]
 
 @dataclass(frozen=True, slots=True)
 class _Offer:
-    """How a list is asked for, and which notification says that it is another now."""
+    """What one of a kind is and is called, how all are asked for, and which notification says that they are others."""
 
+    noun: str
+    form: type[Any]
     ask: Callable[[Client], Coroutine[Any, Any, list[Any]]]
     changed_by: str
 
 
 OFFERS: dict[Kind, _Offer] = {
-    "tools": _Offer(Client.list_tools, "notifications/tools/list_changed"),
-    "resources": _Offer(Client.list_resources, "notifications/resources/list_changed"),
-    "templates": _Offer(Client.list_resource_templates, "notifications/resources/list_changed"),
-    "prompts": _Offer(Client.list_prompts, "notifications/prompts/list_changed"),
+    "tools": _Offer("tool", Tool, Client.list_tools, "notifications/tools/list_changed"),
+    "resources": _Offer("resource", Resource, Client.list_resources, "notifications/resources/list_changed"),
+    "templates": _Offer(
+        "template", ResourceTemplate, Client.list_resource_templates, "notifications/resources/list_changed"
+    ),
+    "prompts": _Offer("prompt", Prompt, Client.list_prompts, "notifications/prompts/list_changed"),
 }
+KINDS: tuple[Kind, ...] = tuple(OFFERS)
+"""All kinds of things that servers offer, in the order in which they are shown."""
 
 
 class Overview(Protocol):

@@ -7,7 +7,7 @@ from ...render.parts import Part, Table, Text
 from ...visible import visible
 from ..brief import CommandError
 from ..searching import Hit, hits_of, search
-from ..workspace import NOTHING_YET, OFFERS, each
+from ..workspace import KINDS, NOTHING_YET, each
 from .table import Command, Invocation, Reply
 
 SHOWN = 30
@@ -24,7 +24,7 @@ def find_offers(invocation: Invocation) -> Reply:
         raise CommandError(f"There is nothing to search: {NOTHING_YET}")
     offers: list[Hit] = []
     notes: list[Part] = []
-    for member, lists in workspace.wait(each(members, *OFFERS)):
+    for member, lists in workspace.wait(each(members, *KINDS)):
         if isinstance(lists, MCPError):
             notes.append(Text(f"{member.name} could not be searched: {lists}", "note"))
         else:
@@ -37,7 +37,7 @@ def find_offers(invocation: Invocation) -> Reply:
 
 
 def _table(hits: list[Hit]) -> Table:
-    rows = [[f"{hit.server}.{visible(hit.item.name)}", hit.kind, hit.about, hit.attempt] for hit in hits]
+    rows = [[f"{hit.server}.{visible(hit.item.name)}", hit.noun, hit.about, hit.attempt] for hit in hits]
     return Table(("name", "kind", "about", "to try it"), rows, names=True)
 
 

@@ -10,8 +10,8 @@ from ...errors import MCPError
 from ...protocol.json_schema.words import did_you_mean
 from ...render import parts_of
 from ...render.parts import Part, Text
-from ...types import Resource, ResourceTemplate
 from ..brief import CommandError
+from ..searching import hits_of
 from ..workspace import NOTHING_YET, Kind, Member, each
 from .completing import Completing
 from .naming import find
@@ -56,18 +56,13 @@ def _listed(invocation: Invocation, *kinds: Kind) -> Reply:
                 raise lists
             shown = parts_of(lists)
         else:
-            matching = [[item for item in items if text in _searched(item)] for items in lists]
+            matching = [[hit.item for hit in hits_of(member.name, items) if hit.holds(text)] for items in lists]
             value += [item for items in matching for item in items]
             shown = [part for items in matching if items for part in parts_of(items)]
         if len(members) > 1:
             parts.append(Text(member.name, "label"))
         parts += shown or [Text(_nothing(member, kinds[0], text), "note")]
     return Reply(value, parts)
-
-
-def _searched(item: Any) -> str:
-    uri = item.uri if isinstance(item, Resource) else item.uri_template if isinstance(item, ResourceTemplate) else ""
-    return "\n".join(filter(None, (item.name, item.title, uri, item.description))).lower()
 
 
 def _nothing(member: Member, kind: Kind, text: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..brief import CommandError, hinted
-from ..workspace import COUNTING, NOTHING_YET, Kind, Member, Workspace, each
+from ..workspace import COUNTING, NOTHING_YET, OFFERS, Kind, Member, Workspace, each
 
 _SHOWN = 8
 
@@ -33,7 +33,7 @@ def find(workspace: Workspace, kind: Kind, name: str) -> Found:
         CommandError: there is none, or several servers have it.
         ConnectionLost: the server that was named is not connected.
     """
-    what = kind.removesuffix("s")
+    what = OFFERS[kind].noun
     if not len(workspace):
         raise CommandError(f"There is no {what} {name!r}: {NOTHING_YET}")
     named = [member for member in workspace if name.startswith(f"{member.name}.")]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
-from urllib.parse import quote
 
 from ...errors import SchemaError
 from ...render import parts_of
@@ -13,6 +11,7 @@ from ...server.uri_template import UriTemplate
 from ...types import PromptReference, ResourceTemplateReference
 from ..brief import CommandError, hinted
 from ..interpolation import Names
+from ..uri_templates import expand, variables_of
 from ..words import Word
 from ..workspace import NOTHING_YET, Member, Workspace, each
 from .completing import Completing
@@ -73,52 +72,6 @@ def _matches(template: str, uri: str) -> bool:
         return False
 
 
-_VARIABLES = re.compile(r"\{([+#./;?&]?)([^{}]*)\}")
-_FORMS = {
-    "": ("", ",", False),
-    "+": ("", ",", False),
-    "#": ("#", ",", False),
-    ".": (".", ".", False),
-    "/": ("/", "/", False),
-    ";": (";", ";", True),
-    "?": ("?", "&", True),
-    "&": ("&", "&", True),
-}
-"""Operator of RFC 6570 -> what stands first, what stands between, whether names are told."""
-_RESERVED = ":/?#[]@!$&'()*+,;="
-
-
-def variables_of(template: str) -> dict[str, bool]:
-    """The variables of a template, and whether they have to be given."""
-    return {
-        name.rstrip("*"): operator not in ("?", "&")
-        for operator, names in _VARIABLES.findall(template)
-        for name in names.split(",")
-    }
-
-
-def expand(template: str, values: Mapping[str, Any], names: Names) -> str:
-    """A URI of a template: its variables are the values given, or else the notebook's variables of those names.
-
-    Raises:
-        CommandError: one has no value, and stands where it cannot be left out.
-    """
-
-    def expression(found: re.Match[str]) -> str:
-        operator, variables = found[1], [name.rstrip("*") for name in found[2].split(",")]
-        first, between, named = _FORMS[operator]
-        given = {name: values.get(name, names.get(name)) for name in variables}
-        missing = [name for name, value in given.items() if value is None]
-        if missing and operator not in ("?", "&"):
-            raise CommandError(f"{template} needs a value for {missing[0]}: write {missing[0]}=… behind it.")
-        kept = _RESERVED if operator in ("+", "#") else ""
-        texts = {name: quote(str(value), safe=kept) for name, value in given.items() if value is not None}
-        shown = [f"{name}={text}" if named else text for name, text in texts.items()]
-        return first + between.join(shown) if shown else ""
-
-    return _VARIABLES.sub(expression, template)
-
-
 def run_prompt(invocation: Invocation) -> Reply:
     """Get the messages of a prompt."""
     words = [word for word in invocation.words if not word.key]
@@ -160,9 +113,8 @@ def complete_read(completing: Completing) -> Iterable[str]:
     templates = [one for one in completing.offered("templates") if one.member in members]
     chosen = [one for one in templates if any(one.item.uri_template == word.raw for word in words)]
     if chosen:
-        variables = UriTemplate(chosen[0].item.uri_template).variables
         if completing.key is None:
-            return completing.keys(variables)
+            return completing.keys(variables_of(chosen[0].item.uri_template))
         return completing.suggested(chosen[0], ResourceTemplateReference(uri=chosen[0].item.uri_template))
     if len(words) > 1 or (words and named is None):
         return []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 
 from ...render.parts import Card, Fold, Part, Table, Text, listing, text
@@ -12,7 +13,7 @@ from ..call_view import log_line
 from ..frontend import wants_widgets
 from ..overview.rows import Row, row_of, said_count, said_latency
 from ..overview.under_way import heading, open_calls, open_questions, parts_of_calls
-from ..workspace import Kind, Member, Workspace
+from ..workspace import KINDS, OFFERS, Kind, Member, Workspace
 from .completing import Completing
 from .listing import complete_server
 from .table import Command, Invocation, Option, Reply
@@ -31,10 +32,7 @@ _BEGINNING = [
 _COLUMNS = {
     "server": lambda row: row.name,
     "connection": lambda row: row.connection,
-    "tools": lambda row: row.count("tools"),
-    "resources": lambda row: row.count("resources"),
-    "templates": lambda row: row.count("templates"),
-    "prompts": lambda row: row.count("prompts"),
+    **{kind: functools.partial(Row.count, kind=kind) for kind in KINDS},
     "latency": lambda row: row.latency,
 }
 
@@ -109,9 +107,6 @@ def next_step(name: str) -> Text:
     )
 
 
-_NOUNS: Mapping[Kind, str] = {"tools": "tool", "resources": "resource", "templates": "template", "prompts": "prompt"}
-
-
 def card(
     member: Member, counts: Mapping[Kind, int | None], *, note: str = "", whole: bool = False, opened: bool = False
 ) -> Card:
@@ -125,7 +120,7 @@ def card(
         opened: these not folded away.
     """
     profile = member.client.profile
-    offers = [f"{count} {_NOUNS[kind]}{'s' if count > 1 else ''}" for kind, count in counts.items() if count]
+    offers = [f"{count} {OFFERS[kind].noun}{'s' if count > 1 else ''}" for kind, count in counts.items() if count]
     parts: list[Part] = [Text(" · ".join(offers) or "It offers nothing so far.", "prose")]
     if note:
         parts.append(Text(note, "note"))

@@ -9,12 +9,11 @@ from typing import Any
 
 from ...errors import MCPError
 from ..searching import Hit, hits_of
-from ..workspace import COUNTING, OFFERS, Kind, Member, Workspace
+from ..workspace import COUNTING, KINDS, Kind, Member, Workspace
 from .rows import UNKNOWN, UNTOLD, Row, row_of, said_count, said_latency
 
 AGAIN = 2.0
 """Seconds between two requests for a list that changes all the time."""
-_KINDS: tuple[Kind, ...] = tuple(OFFERS)
 
 
 @dataclass(slots=True)
@@ -60,7 +59,7 @@ class Looking:
         for member in self._workspace.connected():
             if (known := self._of(member)) is None:
                 continue
-            for kind in _KINDS:
+            for kind in KINDS:
                 self._of_kind(member, kind)  # made ready before anybody searches it
                 if member.known(kind) is None and kind not in known.failed and known.next.get(kind, 0) <= now:
                     known.next[kind] = now + AGAIN
@@ -145,7 +144,7 @@ class Looking:
         client, trouble = self._troubles.get(member.name, (None, None))
         if (known := self._of(member)) is None:
             return row_of(member, {}, UNTOLD, trouble if client is member.client else None)
-        counts: dict[Kind, str] = {kind: self._count(member, known, kind) for kind in _KINDS}
+        counts: dict[Kind, str] = {kind: self._count(member, known, kind) for kind in KINDS}
         return row_of(member, counts, UNKNOWN if "latency" in known.asking else said_latency(known.latency))
 
     def _count(self, member: Member, known: _Known, kind: Kind) -> str:

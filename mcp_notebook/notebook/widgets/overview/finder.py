@@ -15,7 +15,7 @@ from ....render.parts import Part
 from ...overview.looking import Looking
 from ...places import Place
 from ...searching import Hit, search
-from ...workspace import Kind
+from ...workspace import KINDS, Kind
 from ..keys import CANCEL
 from ..kit import Kit, close_all, say
 from ..settling import Settling
@@ -24,7 +24,7 @@ SHOWN = 20
 """How many hits are shown."""
 _ALL = "all"
 _KINDS: dict[str, tuple[Kind, ...]] = {
-    _ALL: ("tools", "resources", "templates", "prompts"),
+    _ALL: KINDS,
     "tools": ("tools",),
     "resources": ("resources", "templates"),
     "prompts": ("prompts",),
@@ -244,7 +244,7 @@ def _said(hit: Hit) -> Html:
     return h(
         "div",
         name,
-        h("div", hit.kind, cls="mcp-cell mcp-mute"),
+        h("div", hit.noun, cls="mcp-cell mcp-mute"),
         h("div", about, cls="mcp-cell mcp-mute mcp-about"),
         cls="mcp-cells",
     )

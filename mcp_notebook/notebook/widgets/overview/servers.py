@@ -10,10 +10,8 @@ from ipywidgets import HTML, Box, Button
 from ....render.html import Html, h
 from ....render.letters import line
 from ...overview.rows import Row
-from ...workspace import Kind
+from ...workspace import KINDS
 from ..kit import Kit, close_all, say
-
-_COUNTS: tuple[Kind, ...] = ("tools", "resources", "templates", "prompts")
 
 
 class ServersTable:
@@ -73,7 +71,7 @@ def _can_be_connected(row: Row) -> bool:
 
 
 def _head() -> Html:
-    titles = ("state", "server", "revision", *_COUNTS, "latency")
+    titles = ("state", "server", "revision", *KINDS, "latency")
     return h(
         "div",
         [h("div", title, cls="mcp-cell mcp-mute", role="columnheader") for title in titles],
@@ -96,7 +94,7 @@ def _said(row: Row) -> Html:
             cls="mcp-cells",
             role="row",
         )
-    counts = [h("div", row.count(kind), cls="mcp-cell", role="cell") for kind in _COUNTS]
+    counts = [h("div", row.count(kind), cls="mcp-cell", role="cell") for kind in KINDS]
     return h(
         "div",
         state,

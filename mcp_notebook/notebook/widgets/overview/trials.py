@@ -10,7 +10,7 @@ from ....render import parts_of
 from ....render.as_html import write_all
 from ....render.html import h
 from ....render.letters import line
-from ....types import Prompt, Resource, ResourceTemplate, Tool
+from ....types import Tool
 from ...actions import Choice
 from ...brief import CommandError
 from ...commands.call import ToolCall
@@ -18,12 +18,10 @@ from ...commands.form import tool_form
 from ...commands.naming import Found
 from ...readings import reading_of
 from ...searching import Hit
-from ...workspace import COUNTING, Kind, Member, Workspace
+from ...workspace import COUNTING, Member, Workspace
 from ..card import Card, button
 from ..reading_form import ReadingForm
 from .finder import Trial
-
-_KINDS: dict[type, Kind] = {Tool: "tools", Resource: "resources", ResourceTemplate: "templates", Prompt: "prompts"}
 
 
 async def trial_of(workspace: Workspace, hit: Hit) -> Trial:
@@ -40,10 +38,9 @@ async def trial_of(workspace: Workspace, hit: Hit) -> Trial:
 
 async def _as_it_is(member: Member, hit: Hit) -> Any:
     """What is called so now: it may have changed since it was found. Raises MCPError."""
-    kind = _KINDS[type(hit.item)]
     try:
         async with asyncio.timeout(COUNTING):
-            offered = await member.offered(kind)
+            offered = await member.offered(hit.kind)
     except TimeoutError:
         raise CommandError(f"{member.name} did not answer within {COUNTING:g} s.") from None
     for item in offered:
