@@ -1,4 +1,5 @@
-"""Errors of the Python API in a cell: the person's own lines, and none of ours or of what ours stand on."""
+"""Errors of the Python API in a cell: the person's own lines, and none of ours or of what ours stand on; and nothing
+hidden in what a server says."""
 
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from ..errors import MCPError
+from ..errors import MCPError, ProtocolError
+from ..render.letters import legible
 
 _OURS = tuple(
     str(Path(module.__file__).parent)
@@ -26,6 +28,9 @@ def _show(
     shell: Any, kind: type[BaseException], error: BaseException, trace: TracebackType, tb_offset: Any = None
 ) -> None:
     error.__cause__ = error.__context__ = None
+    error.args = tuple(legible(one) if isinstance(one, str) else one for one in error.args)
+    if isinstance(error, ProtocolError):  # whose text is its message
+        error.message = legible(error.message)
     shell.showtraceback((kind, error.with_traceback(_theirs(trace)), _theirs(trace)), tb_offset=tb_offset)
 
 

@@ -94,7 +94,7 @@ def test_what_a_tool_answers_is_text(notebook: Notebook, kind: int) -> None:
     again = shown(
         notebook, f"for one in clients(): display(one.begin_call('answer', {{'kind': {kind}}}).result())", says=""
     )
-    assert MARKUP in again.text or "whose data is not base64" in cell.text
+    assert MARKUP in again.text or "whose data is not base64" in again.text
 
 
 def test_what_a_call_says_at_work_is_text_then_and_afterwards(notebook: Notebook) -> None:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from mcp_notebook.notebook.body import read_body
 from mcp_notebook.notebook.commands.call import read_arguments
-from mcp_notebook.notebook.commands.written import as_magic, as_python
 from mcp_notebook.notebook.interpolation import Names
 from mcp_notebook.notebook.words import split
+from mcp_notebook.notebook.written import as_magic, as_python
 from mcp_notebook.types import Tool
 
 from ..kernels import Kernel

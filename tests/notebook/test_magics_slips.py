@@ -60,3 +60,14 @@ def test_an_error_of_the_python_api_shows_the_persons_lines_and_none_of_ours(dem
     assert "await client.call_tool('nosuch')" in shown
     assert "mcp_notebook/" not in shown
     assert "asyncio" not in shown
+
+
+def test_nothing_hides_in_what_a_server_says_there(demo: Cells) -> None:
+    demo.run(
+        "from mcp_notebook import ProtocolError, connect\n"
+        "@demo.tool\ndef fail() -> str:\n    raise ProtocolError(-32000, 'no\\x1b]0;title\\x07\\u202e')\n"
+        "client = await connect(demo)"
+    )
+    shown = demo.fail("await client.call_tool('fail')")
+    assert "no<U+001B>]0;title<U+0007><U+202E>" in shown
+    assert not any(hidden in shown for hidden in ("\x1b]", "\x07", "\u202e"))

@@ -18,9 +18,9 @@ from ..live import Live
 from ..shown_arguments import shown_arguments, without_secrets
 from ..text_form import TextForm
 from ..workspace import Workspace
+from ..written import as_words
 from .call import ToolCall, changes_told, complete_call, parse_call
 from .table import Command, Invocation, Reply
-from .written import as_words
 
 if TYPE_CHECKING:
     from ..widgets.tool_form import ToolForm

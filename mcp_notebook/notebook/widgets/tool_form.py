@@ -19,12 +19,12 @@ from ...types import Tool
 from ..actions import Choice
 from ..background import watch
 from ..call_view import CallView
-from ..commands.written import as_magic, as_python, as_words
 from ..forms import Form
 from ..host import no_longer_in
 from ..places import Place
 from ..runtime import Runtime
 from ..shown_arguments import shown_arguments, without_secrets
+from ..written import as_magic, as_python, as_words
 from .card import Card, button, classed
 from .form import FormView
 from .keys import SEND, keys, take_focus

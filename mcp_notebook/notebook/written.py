@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ...protocol.json_schema import coerce_text, properties_of
-from ...render.letters import hides
-from ...types import Tool
+from ..protocol.json_schema import coerce_text, properties_of
+from ..render.letters import hides
+from ..types import Tool
 
 _KEY = re.compile(r"[A-Za-z_][\w.\-]*")
 _PLAIN = re.compile(r"[\w@%+:,./][\w@%+:,./\-]*")
