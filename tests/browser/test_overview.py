@@ -170,7 +170,7 @@ def test_a_question_that_waits_is_answered_here(notebook: Notebook) -> None:
     cell = notebook.run("%mcp").wait_for("1 question").wait_for("lab asks: Where to?")
     cell.button("Answer here").click()
     place = cell.output.get_by_label("value", exact=True)
-    place.wait_for()
+    focused(place)
     cell.screenshot("overview-question")
     field = cell.output.get_by_label("search", exact=True)
     field.press("Escape")  # which is not for the question

@@ -9,7 +9,7 @@ from html import escape
 from typing import Any, TypeVar
 
 from IPython.display import DisplayHandle
-from ipywidgets import HTML, Button, HBox, VBox, Widget
+from ipywidgets import HTML, Button, HBox, Output, VBox, Widget
 
 from ...render import mimebundle
 from ...render.html import Html, h
@@ -18,6 +18,7 @@ from ...render.style import CSS, ROOT
 from ..actions import Choice
 from ..places import Place
 from ..waiting import NobodyWaiting
+from .keys import take_focus
 from .kit import all_of
 
 T = TypeVar("T")
@@ -46,6 +47,9 @@ class Card(VBox):
         name: whom or what it is about.
         about: more on that.
     """
+
+    _keys: Output | None = None
+    """What makes keys work in it, if anything does."""
 
     def __init__(
         self,
@@ -95,6 +99,11 @@ class Card(VBox):
             text: what stands where no widgets are shown, and in its place in a saved notebook.
         """
         self._handle.display({**(self._repr_mimebundle_() or {}), "text/plain": text}, raw=True)
+
+    def take_focus(self) -> None:
+        """Have the cursor put into it, once it is put into another card, unless somebody writes elsewhere."""
+        if self._keys is not None:
+            take_focus(self._keys)
 
     async def stand_in(self, place: Place) -> None:
         """Show it in another card. Raises NobodyWaiting (see `Place`)."""

@@ -42,6 +42,8 @@ _SCRIPT = """
   const around = card.parentElement.closest('.mcp-asking');
   if (!around || !TOKEN || around.dataset.focused === TOKEN) return;  // it may be put into the page more than once
   around.dataset.focused = TOKEN;
+  const writing = document.activeElement;
+  if (!around.contains(writing) && writing?.matches('input, textarea, select, [contenteditable=true]')) return;
   card.querySelector('input, select, textarea, .mcp-row button')?.focus();
 })(200);
 """.replace("CANCEL", CANCEL).replace("SEND", SEND)

@@ -66,6 +66,7 @@ class QuestionCard(Card):
             "cancel": classed(button(_CANCEL, functools.partial(self._settle, "cancel")), CANCEL),
         }
         self._kit = Kit()
+        self._keys = keys()
         warning = h("div", f"Give no passwords or keys: {self._server} sees what you write.", cls="mcp-mute")
         hint = h("span", "Enter sends · Esc cancels", cls="mcp-mute")
         aside = self._kit.row([self._kit.html(hint), self.view.json], "mcp-aside")
@@ -76,7 +77,7 @@ class QuestionCard(Card):
             None,
             [*self.buttons.values(), aside],
             self._kit.column(parts, "mcp-body"),
-            keys(),
+            self._keys,
             name=self._server,
         )
         self.add_class("mcp-question")

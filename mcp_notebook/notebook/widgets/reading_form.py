@@ -19,7 +19,7 @@ from ..readings import Reading
 from ..runtime import Runtime
 from .card import Card, button, classed
 from .form import FormView
-from .keys import SEND, keys, take_focus
+from .keys import SEND, keys
 from .kit import Kit, say
 from .long_text import readable
 
@@ -74,7 +74,7 @@ class ReadingForm(Card):
         return self._work is not None and not self._work.done()
 
     async def stand_in(self, place: Place) -> None:
-        take_focus(self._keys)
+        self.take_focus()
         await super().stand_in(place)
         if self.view is None:
             self._run()

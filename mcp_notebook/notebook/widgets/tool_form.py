@@ -27,7 +27,7 @@ from ..shown_arguments import shown_arguments, without_secrets
 from ..written import as_magic, as_python, as_words
 from .card import Card, button, classed
 from .form import FormView
-from .keys import SEND, keys, take_focus
+from .keys import SEND, keys
 from .kit import Kit, say
 from .long_text import readable
 
@@ -104,7 +104,7 @@ class ToolForm(Card):
         """Show it in another card, with results below it there."""
         self._below = below = _SheetBelow(self._kit)
         self.children = (*self.children, below.sheet)
-        take_focus(self._keys)
+        self.take_focus()
         await super().stand_in(place)
 
     @property

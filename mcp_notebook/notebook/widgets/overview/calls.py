@@ -117,6 +117,7 @@ class _Shown:
     # As a place for questions
 
     async def hold(self, widget: Any) -> None:
+        widget.take_focus()
         self._question = None
         self._offer()
         self._cards.append(widget)
