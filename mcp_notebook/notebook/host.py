@@ -150,8 +150,13 @@ class NotebookHost:
 
     async def tell(self, text: str) -> None:
         """Show a line in the cell that waits, or else below the next one that ends."""
+
+        def say() -> None:
+            self._runtime.clear_line()
+            print(text)
+
         try:
-            await self._runtime.on_main(lambda: print(text))
+            await self._runtime.on_main(say)
         except NobodyWaiting:
             self._lines.append(text)
 

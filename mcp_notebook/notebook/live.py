@@ -81,21 +81,24 @@ class InPlace:
 
 
 class OneLine:
-    """A line of a terminal that is written over."""
+    """A line of a terminal that is written over.
 
-    def __init__(self) -> None:
-        self._drawn = False
+    Args:
+        runtime: what else is printed there first has it clear the line.
+    """
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
 
     def draw(self, parts: Sequence[Part]) -> bool:
-        self._drawn = True
+        self._runtime.has_line = True
         width = shutil.get_terminal_size().columns - 1
         short = [replace(part, about="") if isinstance(part, Card) else part for part in parts]
         print(f"\r\x1b[K{one_line(document(short))[:width]}", end="", flush=True)
         return True
 
     def finish(self, parts: Sequence[Part]) -> None:
-        if self._drawn:
-            print("\r\x1b[K", end="", flush=True)
+        self._runtime.clear_line()
         show(parts)
 
 
@@ -143,7 +146,7 @@ class Live:
         elif self.in_place:
             self._screen = InPlace()
         elif kind != "headless" and not background:
-            self._screen = OneLine()
+            self._screen = OneLine(runtime)
         else:
             self._screen = Afterwards()
         self.drawn = False

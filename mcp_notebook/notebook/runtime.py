@@ -34,7 +34,12 @@ class Runtime(Home):
     Args:
         shell: the IPython shell; with a kernel (`shell.kernel`) or, in a terminal, without.
         limits: `kernel_shutdown` bounds `close`.
+
+    Attributes:
+        has_line: whether a line of a terminal is being written over (see `clear_line`).
     """
+
+    has_line = False
 
     def __init__(self, shell: Any, limits: Limits = DEFAULT_LIMITS) -> None:
         super().__init__(_new_loop())
@@ -66,6 +71,12 @@ class Runtime(Home):
     def answers_widgets(self) -> bool:
         """Whether a widget can be answered while a cell blocks. Ask while a cell runs."""
         return self._main.pump.answers_widgets
+
+    def clear_line(self) -> None:
+        """Make room for other text where a line is being written over. Call it in the main thread."""
+        if self.has_line:
+            self.has_line = False
+            print("\r\x1b[K", end="", flush=True)
 
     def frontend(self) -> Frontend:
         """What the place can do that sent the code that runs now. Call it in the thread that runs that code."""

@@ -57,7 +57,11 @@ class TextPrompter:
             await asyncio.wait({said, told})
 
     async def _talk(self, ask: Callable[[], T], unanswered: T) -> T:
-        talk = _Talk(ask, unanswered)
+        def below() -> T:
+            self._runtime.clear_line()
+            return ask()
+
+        talk = _Talk(below, unanswered)
         try:
             return await self._runtime.on_main(talk.run)
         except asyncio.CancelledError:

@@ -182,6 +182,12 @@ def test_how_a_call_stands_is_looked_at_where_it_is_heard(notebook: Notebook) ->
     assert notebook.value("threads") == {"mcp"}
 
 
+def test_in_a_console_a_question_stands_on_a_line_of_its_own(notebook: Notebook) -> None:
+    said = notebook.kernel.run("%mcp call ask first=1", answers=["Ada", ""]).text
+    assert "● working ask" in said
+    assert "\r\x1b[K● demo asks:\n  │ Your name?\n" in said
+
+
 @pytest.mark.parametrize("name", kernel_names())
 @pytest.mark.parametrize("how", ["shutdown_kernel", "restart_kernel", "%unload_ext mcp_notebook"])
 def test_the_end_of_the_kernel_or_of_the_extension_leaves_plain_html(name: str, how: str, tmp_path: Path) -> None:
