@@ -45,3 +45,23 @@ def test_a_question_that_comes_as_the_call_ends_is_refused_and_the_result_is_sho
     cells["happen"] = lambda: asyncio.run(ask())
     shown = [bundle["text/plain"] for bundle in cells.run("happen()").shown]
     assert shown == (["working", "the result"] if begins else ["the result"])
+
+
+def test_of_very_many_questions_the_last_ones_are_told(cells: Cells) -> None:
+    """A server may ask and take back as often as it likes."""
+
+    async def begin() -> None:
+        card.draw([Text("working")])
+
+    async def ask() -> None:
+        for number in range(30):
+            asks = QuestionCard("demo", question(f"question {number}"))
+            await asks.stand_in(card)
+            asks.leave_outcome()
+
+    card = LiveCard(NoActions(), begin)
+    cells["happen"] = lambda: (asyncio.run(ask()), card.finish([Text("the result")]))[0]
+    told = cells.run("happen()").shown[-1]["text/plain"]
+    assert "10 earlier questions" in told
+    assert "question 9" not in told
+    assert told.index("question 10") < told.index("question 29")

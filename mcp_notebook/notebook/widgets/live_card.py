@@ -16,6 +16,7 @@ from ...render.html import Html, card_inside, h
 from ...render.parts import Card, Fold, Part
 from ...render.style import CSS, ROOT
 from ..actions import Action, Actions
+from ..told import Told
 from ..waiting import NobodyWaiting
 from .card import BUTTONS, button
 from .card import Card as AskingCard
@@ -53,7 +54,7 @@ class LiveCard:
         self._lock = threading.Lock()
         self._made: _Made | None = None
         self._held: list[AskingCard] = []
-        self._told: list[Part] = []
+        self._told = Told()
         self._ended: Sequence[Part] | None = None
 
     async def hold(self, widget: Any) -> None:
@@ -71,7 +72,7 @@ class LiveCard:
         with self._lock:
             if widget not in self._held:  # it never came to be seen
                 return
-            self._told += parts
+            self._told.add(parts)
             self._held = [held for held in self._held if held is not widget]
             if self._made is not None:
                 self._made.hold(self._held)

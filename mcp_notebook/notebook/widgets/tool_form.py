@@ -24,6 +24,7 @@ from ..host import no_longer_in
 from ..places import Place
 from ..runtime import Runtime
 from ..shown_arguments import shown_arguments, without_secrets
+from ..told import Told
 from ..written import as_magic, as_python, as_words
 from .card import Card, button, classed
 from .form import FormView
@@ -139,7 +140,7 @@ class ToolForm(Card):
 
     def release(self, widget: Any, parts: Sequence[Part]) -> None:
         self._questions.children = tuple(child for child in self._questions.children if child is not widget)
-        self._below.told += parts
+        self._below.told.add(parts)
 
     def withdraw(self) -> None:
         for card in self._questions.children:
@@ -157,7 +158,7 @@ class ToolForm(Card):
             self._below.finish(parts_of(error))
             return
         self._row.children = [self.buttons[_STOP.label], *self._rows[1:]]
-        self._below.told = []
+        self._below.told = Told()
         view = CallView(call, as_words(self._tool, without_secrets(shown_arguments(call))))
         watch(self._runtime, call, view, self._below, self, self._blame).add_done_callback(lambda _: self._ready())
 
@@ -199,7 +200,7 @@ class _Below:
     """What is below the form: its calls appear there, the last one."""
 
     def __init__(self) -> None:
-        self.told: list[Part] = []
+        self.told = Told()
         self.parts: Sequence[Part] = ()
 
     def draw(self, parts: Sequence[Part]) -> bool:
