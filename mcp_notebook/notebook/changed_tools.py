@@ -100,7 +100,7 @@ def _differences(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
         ("changed arguments", [name for name in new if name in old and new[name] != old[name]]),
     ):
         if names:
-            found.append(f"{words}: {excerpt(', '.join(names), _SHOWN)}")
+            found.append(f"{words}: {_short(', '.join(names))}")
     return found or ["its input schema is another"]
 
 

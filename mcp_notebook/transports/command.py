@@ -58,7 +58,8 @@ class Command:
         cwd: the working directory; None for the current one.
 
     Raises:
-        ValueError: there is no program, or `args` is one string (see `Command.parse`).
+        ValueError: there is no program, `args` is one string (see `Command.parse`), or there is something that no
+            system takes: a NUL character, or a variable without a name.
     """
 
     args: Sequence[str]
@@ -74,6 +75,10 @@ class Command:
         object.__setattr__(self, "args", args)
         object.__setattr__(self, "env", MappingProxyType({str(name): str(value) for name, value in self.env.items()}))
         object.__setattr__(self, "cwd", None if self.cwd is None else os.fspath(self.cwd))
+        if any("\0" in text for text in (*args, *self.env, *self.env.values(), str(self.cwd or ""))):
+            raise ValueError("A command, its environment and its directory cannot hold a NUL character.")
+        if any(not name or "=" in name for name in self.env):
+            raise ValueError("The name of an environment variable has at least one letter, and no = in it.")
 
     @classmethod
     def parse(

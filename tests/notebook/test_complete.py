@@ -127,3 +127,40 @@ def test_tools_that_changed_are_offered_anew(demo: Cells) -> None:
     while demo.complete("%mcp call demo.fre") != ["%mcp call demo.fresh"]:
         assert time.monotonic() < end
         time.sleep(0.01)
+
+
+HOSTILE = ["a b", "{print(1)}", "$HOME", "'a", "a\nb", "a\x1b[31mb", "a\u202eb", "\\", '"']
+
+
+def test_what_a_server_names_so_that_it_would_not_be_a_word_is_not_offered(cells: Cells) -> None:
+    cells["HOSTILE"] = HOSTILE
+    cells.run(
+        "from tests.scripted import Scripted\n"
+        "schema = {'properties': {**dict.fromkeys(HOSTILE, {}), 'good': {'enum': [*HOSTILE, 'x']}}}\n"
+        "offers = {'tools': [{'name': name, 'inputSchema': schema} for name in [*HOSTILE, 'good']],"
+        "    'prompts': [{'name': name} for name in [*HOSTILE, 'good']],"
+        "    'resources': [{'uri': f'x:{name}', 'name': name} for name in [*HOSTILE, 'good']]}\n"
+        "templates = [{'uriTemplate': f't:{name}{{id}}', 'name': name} for name in [*HOSTILE, 'good']]\n"
+        "answers = {f'{kind}/list': {kind: some} for kind, some in offers.items()}\n"
+        "answers['resources/templates/list'] = {'resourceTemplates': templates}\n"
+        "%mcp connect hostile {Scripted(answers)}"
+    )
+    assert cells.complete("%mcp call ") == ["%mcp call good", "%mcp call hostile.good"]
+    assert cells.complete("%mcp prompt ") == ["%mcp prompt good", "%mcp prompt hostile.good"]
+    assert cells.complete("%mcp read ") == [f"%mcp read {uri}" for uri in ("hostile", "x:good", "t:good{id}")]
+    assert cells.complete("%mcp call hostile.good ") == ["%mcp call hostile.good good="]
+    values = cells.complete("%mcp call hostile.good good=")
+    assert "%mcp call hostile.good good='{print(1)}'" in values  # in quotes, it is text
+    assert not any(sign in value for value in values for sign in "\n\x1b\u202e")
+
+
+def test_of_very_many_values_some_are_offered_and_those_that_fit_are_found(cells: Cells) -> None:
+    cells.run(
+        "from tests.scripted import Scripted\n"
+        "schema = {'properties': {'city': {'enum': [f'city-{n:06}' for n in range(100_000)]}}}\n"
+        "%mcp connect vast {Scripted({'tools/list': {'tools': [{'name': 'travel', 'inputSchema': schema}]}})}"
+    )
+    assert 0 < len(cells.complete("%mcp call travel city=")) <= 1000
+    assert cells.complete("%mcp call travel city=city-09999") == [
+        f"%mcp call travel city=city-09999{digit}" for digit in range(10)
+    ]

@@ -37,6 +37,22 @@ def test_a_command_without_a_program_or_as_one_string_is_refused(args: list[str]
         Command(args)
 
 
+@pytest.mark.parametrize(
+    ("args", "env", "cwd"),
+    [
+        (["a\0b"], {}, None),
+        (["a"], {"B": "\0"}, None),
+        (["a"], {"\0": "b"}, None),
+        (["a"], {}, "/\0"),
+        (["a"], {"": "b"}, None),
+        (["a"], {"b=c": "d"}, None),
+    ],
+)
+def test_what_no_system_takes_is_no_command(args: list[str], env: dict[str, str], cwd: str | None) -> None:
+    with pytest.raises(ValueError, match=r"NUL|environment"):
+        Command(args, env, cwd)
+
+
 def test_a_child_gets_what_programs_need_and_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_API_TOKEN", "s3cret")
     monkeypatch.setenv("HOME", "/home/somebody")

@@ -11,6 +11,7 @@ from pydantic_core import from_json
 
 from ...client import CallHandle, ToolResult
 from ...protocol.json_schema import coerce_text, describe, properties_of, required_of
+from ...render.letters import one_line
 from ...render.parts import Part, Text
 from ...types import Tool
 from ..actions import CallActions
@@ -193,7 +194,7 @@ def changes_told(workspace: Workspace, found: Found) -> str:
     """What has changed about a tool since it was last called; "" where nothing has."""
     changes = workspace.used.changes(found.member.target.where, found.item)
     lines = "\n".join(f"  {change}" for change in changes)
-    return f"{found.item.name} is not what it was when you last called it:\n{lines}" if changes else ""
+    return f"{one_line(found.item.name)} is not what it was when you last called it:\n{lines}" if changes else ""
 
 
 def _check_unchanged(workspace: Workspace, found: Found) -> list[Part]:

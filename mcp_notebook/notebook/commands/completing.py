@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import time
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
@@ -11,6 +12,7 @@ from typing import Any, TypeVar
 
 from ...errors import MCPError
 from ...protocol.json_schema import allowed_values, properties_of
+from ...render.letters import hides
 from ...types import PromptReference, ResourceTemplateReference, Tool
 from .. import kept
 from ..interpolation import Names
@@ -20,6 +22,7 @@ from .naming import Found, offered
 
 T = TypeVar("T")
 
+_PLAIN = re.compile(r"[^\s'\"\\${}]+")
 SECONDS = 0.4
 """How long a suggestion is waited for, in all. Whoever presses Tab looks at the cursor."""
 
@@ -55,7 +58,7 @@ class Completing:
 
     def names_of(self, kind: Kind) -> Iterable[str]:
         """The names of tools or prompts: alone where only one server has it, and behind the server's name."""
-        found = self.offered(kind)
+        found = [one for one in self.offered(kind) if writable(one.item.name)]
         alone = [one.item.name for one in found]
         return [*(name for name in alone if alone.count(name) == 1), *(one.full_name for one in found)]
 
@@ -77,16 +80,22 @@ class Completing:
 
     def keys(self, names: Iterable[str]) -> Iterable[str]:
         """`key=` for the names that are not given yet."""
-        return [f"{name}=" for name in names if name not in self.given()]
+        return [f"{name}=" for name in names if name not in self.given() and writable(name)]
 
     def values(self, values: Iterable[str]) -> Iterable[str]:
-        """Values of the key that is being written."""
-        return [f"{self.key}={shlex.quote(value)}" for value in values]
+        """Values of the key that is being written; none with a line break or a character that cannot be seen."""
+        return [f"{self.key}={shlex.quote(value)}" for value in values if "\n" not in value and not hides(value)]
 
     def suggested(self, found: Found, of: PromptReference | ResourceTemplateReference) -> Iterable[str]:
         """What the server suggests as the value of the key that is being written."""
         key, _, value = self.current.partition("=")
         return self.values(self.soon(_suggested(found, of, key, value, self.given())) or [])
+
+
+def writable(name: str) -> bool:
+    """Whether a server's word can stand in a line as it is. One with a line break, a quotation, or an expression in it
+    would be something else there than a word, and that is not to come of a Tab."""
+    return _PLAIN.fullmatch(name) is not None and not hides(name)
 
 
 async def _suggested(found: Found, of: Any, key: str, value: str, others: Mapping[str, str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -14,10 +15,12 @@ from ..interpolation import Names
 from ..uri_templates import expand, variables_of
 from ..words import Word
 from ..workspace import NOTHING_YET, Member, Workspace, each
-from .completing import Completing
+from .completing import Completing, writable
 from .naming import find
 from .table import Command, Invocation, Option, Reply, seconds
 
+_NAMED = re.compile(r"\{[+#./;?&]?[\w.,:*%]+\}")
+"""A variable of a template. Braces around anything else would be Python's."""
 TIMEOUT = Option("--timeout", "give up after so many seconds of silence", value="SECONDS", read=seconds)
 
 
@@ -120,7 +123,11 @@ def complete_read(completing: Completing) -> Iterable[str]:
         return []
     resources = [one.item.uri for one in completing.offered("resources") if one.member in members]
     servers = completing.workspace.names if not words else []
-    return [*servers, *resources, *(one.item.uri_template for one in templates)]
+    return [
+        *servers,
+        *filter(writable, resources),
+        *(uri for one in templates if writable(_NAMED.sub("", uri := one.item.uri_template))),
+    ]
 
 
 def complete_prompt(completing: Completing) -> Iterable[str]:

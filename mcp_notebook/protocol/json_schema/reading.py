@@ -5,6 +5,7 @@ Schemas come from outside, so whatever has not the form it should have is passed
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 from urllib.parse import unquote
@@ -178,11 +179,12 @@ def allowed_values(schema: Any, name: str) -> list[Any]:
 
     Null is left out. A property with a variant that is open to more may have other values, too.
     """
-    found: list[Any] = []
+    found: dict[tuple[type, Any], Any] = {}
     for value in _values(properties_of(schema).get(name, {})):
-        if value is not None and not any(type(value) is type(other) and value == other for other in found):
-            found.append(value)
-    return found
+        if value is not None:
+            key = json.dumps(value, sort_keys=True) if isinstance(value, (dict, list)) else value
+            found.setdefault((type(value), key), value)
+    return list(found.values())
 
 
 def _values(schema: dict[str, Any]) -> Iterator[Any]:
