@@ -33,6 +33,7 @@ class RememberedConsents:
 
     @property
     def path(self) -> Path:
+        """The file, whether it is there or not."""
         return self._path or platformdirs.user_state_path("mcp_notebook", appauthor=False) / "consents"
 
     def has(self, command: Command) -> bool:

@@ -125,6 +125,7 @@ class MainThread:
 
     @property
     def pump(self) -> Pump:
+        """What keeps widgets alive; found when it is first asked for, while a cell runs."""
         with self._lock:
             if self._found is None:
                 self._found = self._find_pump()

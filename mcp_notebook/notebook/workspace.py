@@ -107,6 +107,7 @@ class Member:
 
     @property
     def connected(self) -> bool:
+        """Whether the connection is at work."""
         return self.client.state == "connected"
 
     @property
@@ -271,6 +272,7 @@ class Workspace:
 
     @property
     def names(self) -> list[str]:
+        """The servers' names, connected or not."""
         return list(self._members)
 
     def connected(self) -> list[Member]:
@@ -278,6 +280,7 @@ class Workspace:
         return [member for member in self if member.connected]
 
     def get(self, name: str) -> Member | None:
+        """The connection of that name, if there is one."""
         return self._members.get(name)
 
     def member(self, name: str) -> Member:

@@ -21,6 +21,7 @@ class Found:
 
     @property
     def full_name(self) -> str:
+        """The server's name, a dot, its own: what always means it."""
         return f"{self.member.name}.{self.item.name}"
 
 
