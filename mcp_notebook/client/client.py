@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -31,6 +32,7 @@ from ..types import (
     Result,
     Tool,
 )
+from ..visible import quote
 from .calls import CallHandle
 from .known_tools import KnownTools
 from .link import Link, State
@@ -71,10 +73,13 @@ class Client:
             home,
             options,
             on_new=self._known.forget,
+            on_open=self._subscribe_again,
             on_notification=self._told,
             tool_headers=self._tool_headers,
         )
         self._requests = Requests(self._link, options)
+        self._subscribed: set[str] = set()
+        self._subscribing: asyncio.Task[None] | None = None
         self._listeners = [options.on_notification] if options.on_notification is not None else []
         self.take_up(options.left)
 
@@ -342,14 +347,18 @@ class Client:
         return await self._ask("resources/read", {"uri": uri}, ReadResult, timeout)
 
     async def subscribe_resource(self, uri: str) -> None:
-        """Be told (by `notifications/resources/updated`) when a resource changes."""
-        if self.profile.revision.changes == "listened":
-            await self.home.run(self.session.subscribe(uri))
-        else:
-            await self._ask("resources/subscribe", {"uri": uri}, Result)
+        """Be told (by `notifications/resources/updated`) when a resource changes; also on connections after this one.
+        Raises MCPError where the server does not let us."""
+
+        async def subscribe() -> None:
+            await self._subscribe(uri)
+            self._subscribed.add(uri)
+
+        await self.home.run(subscribe())
 
     async def unsubscribe_resource(self, uri: str) -> None:
         """No longer be told."""
+        self._subscribed.discard(uri)
         if self.profile.revision.changes == "listened":
             await self.home.run(self.session.unsubscribe(uri))
         else:
@@ -426,6 +435,27 @@ class Client:
         self, method: str, params: dict[str, Any], form: type[M], timeout: float | None = None
     ) -> Coroutine[Any, Any, M]:
         return self.home.run(self._requests.ask(method, params, form, timeout))
+
+    async def _subscribe(self, uri: str) -> None:
+        if self.profile.revision.changes == "listened":
+            await self.session.subscribe(uri)
+        else:
+            await self._requests.ask("resources/subscribe", {"uri": uri}, Result)
+
+    def _subscribe_again(self) -> None:
+        """A new connection hears of what the one before it heard of, as far as the server lets it."""
+
+        async def subscribe() -> None:
+            for uri in list(self._subscribed):
+                try:
+                    await self._subscribe(uri)
+                except MCPError as error:
+                    if self.state != "connected":
+                        return
+                    self.session.on_fault(f"changes of {quote(uri)} are no longer told: {error}")
+
+        if self._subscribed:
+            self._subscribing = asyncio.ensure_future(subscribe())
 
     async def _tool_headers(self, params: dict[str, Any], anew: bool) -> Mapping[str, str]:
         if anew:

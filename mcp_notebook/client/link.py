@@ -42,6 +42,7 @@ class Link:
         home: where it lives; all of it happens there.
         options: how the client behaves.
         on_new: told when there is a new one, before anything is asked on it.
+        on_open: told when that is open.
         on_notification: told of each notification.
         tool_headers: as of `ClientSession`.
     """
@@ -54,6 +55,7 @@ class Link:
         options: ClientOptions,
         *,
         on_new: Callable[[], None],
+        on_open: Callable[[], None],
         on_notification: Callable[[Notification], None],
         tool_headers: ToolHeaders,
     ) -> None:
@@ -65,6 +67,7 @@ class Link:
         self._home = home
         self._options = options
         self._on_new = on_new
+        self._on_open = on_open
         self._on_notification = on_notification
         self._tool_headers = tool_headers if destination.has_headers else None
         self._session: ClientSession | None = None
@@ -104,6 +107,7 @@ class Link:
         await self._connect(limits)
         self.state, self._saved = "connected", None
         self._home.add_closer(self.close)
+        self._on_open()
 
     async def close(self) -> None:
         """End it. May be called again."""

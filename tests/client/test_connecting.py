@@ -425,3 +425,34 @@ async def test_cancelling_a_call_through_its_handle_does_not_cancel_the_task_tha
         handle: Any = next(iter(client.session.calls))
         handle.cancel("not wanted")
         assert await calling == 0
+
+
+@pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
+async def test_what_was_subscribed_to_is_heard_of_on_the_next_connection_too(revision: str) -> None:
+    server, heard = Server("notes"), list[str]()
+    for day in ("today", "tomorrow"):
+        server.resource(f"notes://{day}", name=day)(lambda: "water the plants")
+    async with connect(server, revision=revision) as client:
+        client.add_listener(lambda told: heard.append((told.params or {}).get("uri", "")))
+        for day in ("today", "tomorrow"):
+            await client.subscribe_resource(f"notes://{day}")
+        await client.unsubscribe_resource("notes://tomorrow")
+        await client.reconnect()
+
+        def told() -> bool:
+            for day in ("tomorrow", "today"):
+                server.notify_resource_updated(f"notes://{day}")
+            return "notes://today" in heard
+
+        await until(told)
+    assert "notes://tomorrow" not in heard
+
+
+async def test_where_the_next_connection_has_no_such_resource_that_is_known_and_nothing_else_fails() -> None:
+    server = Scripted({"resources/subscribe": {}, "ping": {}}, capabilities={"resources": {"subscribe": True}})
+    async with connect(server, revision=NEWEST) as client:
+        await client.subscribe_resource("a:b")
+        server.answers["resources/subscribe"] = ProtocolError(-32002, "gone")
+        await client.reconnect()
+        await until(lambda: any("'a:b'" in fault and "gone" in fault for fault in client.session.faults))
+        await client.ping()
