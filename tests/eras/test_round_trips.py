@@ -414,13 +414,14 @@ async def test_more_parked_calls_than_allowed_are_refused_and_end(to: To) -> Non
 
 async def test_a_client_that_goes_while_it_is_not_asked_cancels_the_handler(to: To) -> None:
     server = Server("demo")
-    cancelled = asyncio.Event()
+    working, cancelled = asyncio.Event(), asyncio.Event()
 
     @server.tool
     async def work(ctx: Context) -> None:
         await ctx.elicit("Name?", str, key="name")
         try:
             await ctx.progress(1)
+            working.set()
             await asyncio.sleep(60)
         except asyncio.CancelledError:
             cancelled.set()
@@ -430,9 +431,9 @@ async def test_a_client_that_goes_while_it_is_not_asked_cancels_the_handler(to: 
     state = (await asked(far, able(1, "work")))["requestState"]
     retry = able(2, "work", state=state, answers={"name": ADA})
     exchange = await far.ask(retry)
-    await asyncio.sleep(0.02)
-    await far.cancel(retry, exchange)
     async with asyncio.timeout(5):
+        await working.wait()
+        await far.cancel(retry, exchange)
         await cancelled.wait()
     assert "Invalid requestState" in await refusal(far, able(3, "work", state=state, answers={"name": ADA}))
 

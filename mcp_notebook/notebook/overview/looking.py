@@ -104,7 +104,8 @@ class Looking:
         self._reconnecting.add(name)
         self._troubles.pop(name, None)
         try:
-            await member.client.reconnect()
+            # It goes on where nobody looks any more: a newer overview, say, has taken the place of this one.
+            await asyncio.shield(asyncio.ensure_future(member.client.reconnect()))
         except MCPError as error:
             self._troubles[name] = member.client, error
         finally:

@@ -106,8 +106,9 @@ class OverviewCard:
         with suppress(TimeoutError):
             async with asyncio.timeout(AT_ONCE):
                 await self._looking.settled()
-        self._draw()
-        self._start(self._live())
+        if not self._ended:
+            self._draw()
+            self._start(self._live())
         return self._rows
 
     async def _live(self) -> None:
