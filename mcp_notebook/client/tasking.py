@@ -214,7 +214,7 @@ class _Following:
         """Tell the server, if it was not told, and see it happen, which may not be at once (TSK-6); False where the
         connection drops before."""
         try:
-            session = await self.attach()
+            session = self.session = await self.attach()
             if not told:
                 await task_requests.cancel(session, self.task)
             while not await self._look(session):

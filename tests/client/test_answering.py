@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from mcp_notebook import Client, Context, OutcomeUnknown, ProtocolError, Server, connect
+from mcp_notebook import CallCancelled, Client, Context, OutcomeUnknown, ProtocolError, Server, connect
 from mcp_notebook.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND
+from mcp_notebook.protocol.calls import CallState
 from mcp_notebook.types import (
     CreateMessageParams,
     CreateMessageResult,
@@ -296,3 +297,33 @@ async def test_nobody_is_asked_any_longer_once_the_connection_has_ended(revision
         await no_longer.wait()
         with pytest.raises(OutcomeUnknown):
             await call
+
+
+@pytest.mark.parametrize("support", ["forbidden", "optional"], ids=["a task of the draft", "a task of the revision"])
+async def test_a_question_after_a_cancelled_task_is_that_of_the_call_that_goes_on(support: Any) -> None:
+    server = Server("demo")
+    working = asyncio.Event()
+
+    @server.tool(task=support)
+    async def work() -> None:
+        working.set()
+        await asyncio.Event().wait()
+
+    @server.tool
+    async def ask(ctx: Context) -> str:
+        return str((await ctx.elicit("Your name?", str)).data)
+
+    async def think(params: ElicitParams) -> dict[str, str]:
+        states.append(call.status)
+        return {"value": "Ada"}
+
+    states: list[CallState] = []
+    async with asyncio.timeout(10), connect(server, revision="2025-11-25", elicitation=think) as client:
+        task = client.begin_call("work", task=True)
+        await working.wait()
+        task.cancel()
+        with pytest.raises(CallCancelled):
+            await task
+        call = client.begin_call("ask")
+        assert (await call).data == "Ada"
+    assert states == [CallState.INPUT_REQUIRED]
