@@ -65,6 +65,11 @@ class Home:
             return await coroutine
         return await self.settled(self.submit(coroutine))
 
+    @property
+    def may_wait(self) -> bool:
+        """Whether the calling thread may block for what `submit` gives: not the loop's own, nor when it has ended."""
+        return self.loop.is_running() and running_loop() is not self.loop
+
     async def settled(self, future: Future[T]) -> T:
         """Await what `submit` gave, from whatever loop the caller runs on. Cancelling the wait cancels the future."""
         return await asyncio.wrap_future(future)
@@ -83,7 +88,7 @@ class Home:
             TimeoutError: the time is over; the work goes on.
             RuntimeError: the loop could never get on with the work while its own thread waits.
         """
-        if not future.done() and (not self.loop.is_running() or running_loop() is self.loop):
+        if not future.done() and not self.may_wait:
             raise RuntimeError(
                 "This would wait for ever: the result can only come from the event loop that the wait would block, or "
                 "that no longer runs. Use `await` inside `async def` instead."

@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..errors import MCPError
+from ..errors import MCPError, ProtocolError
 from ..home import Home
-from ..jsonrpc import Notification
+from ..jsonrpc import INVALID_PARAMS, Notification
 from ..protocol.revision import Profile
 from ..protocol.tasks import TaskState, TaskWish
 from ..types import (
@@ -308,7 +308,7 @@ class Client:
         """Call a tool for each row of a list or a DataFrame, a few at a time. Callable from any thread.
 
             results = await client.map("geocode", frame[["city"]])
-            table = client.map("geocode", ["Oslo", "Rome"]).to_pandas()
+            table = client.map("geocode", ["Oslo", "Rome"]).to_pandas()  # in a notebook; it waits for all of them
 
         Args:
             name: the tool's name.
@@ -319,15 +319,24 @@ class Client:
             common: arguments that all calls share.
 
         Returns:
-            The calls, which have begun: await them, or ask them for `.result()`, `.progress`, `.to_pandas()`.
+            The calls, which have begun: await them, or ask them for `.result()`, `.progress`, `.to_pandas()`. In a
+            notebook they show how far they are, as a cell's last line.
 
         Raises:
+            ProtocolError: the server's tools are known, or can be asked for here, and there is none of that name.
             SchemaError: rows are plain values, and the tool does not say which argument they are.
             ValueError: fewer than one call at a time.
         """
         if concurrency < 1:
             raise ValueError("concurrency must be at least 1")
-        found = as_rows(rows, (self.known_tools() or {}).get(name))
+        tools = self.known_tools()
+        if tools is not None and name not in tools:
+            tools = self.known_tools(fresh=True)  # what has just come to be may not have been heard of
+        if tools is not None and name not in tools:
+            from .tools import unknown_name  # which costs time, and many programs never need
+
+            raise ProtocolError(INVALID_PARAMS, unknown_name("tool", name, tools, self.name))
+        found = as_rows(rows, (tools or {}).get(name))
         calls = [{**common, **row} for row in found]
         begun = CallMap(self.home, name, calls, lambda row: self._aside(name, row, timeout, task=task))
         return begun.start(concurrency)
@@ -408,13 +417,13 @@ class Client:
 
     # What is known without asking
 
-    def known_tools(self) -> dict[str, Tool] | None:
-        """The tools by name. Lists them first, blocking, where that can be done here; None where it cannot."""
-        if self._known.by_name is None and self.state == "connected":
-            try:
-                self.home.wait(self.home.submit(self.list_tools()), self.options.limits.request)
-            except RuntimeError:
-                return None  # on the connection's own loop nothing can be awaited here
+    def known_tools(self, *, fresh: bool = False) -> dict[str, Tool] | None:
+        """The tools by name. Lists them first, blocking, where that can be done here and they are not known, or have
+        to be fresh; None where they are not known."""
+        if (fresh or self._known.by_name is None) and self.state == "connected":
+            listed = self.home.submit(self.list_tools())
+            if self.home.may_wait:  # else they are known soon
+                self.home.wait(listed, self.options.limits.request)
         return self._known.by_name
 
     def known_tool(self, name: str) -> Tool | None:

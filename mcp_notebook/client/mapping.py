@@ -26,7 +26,7 @@ class CallMap(Sequence[CallHandle]):
     """Many calls of one tool, under way or done: a sequence of their handles, in the order of the rows.
 
     `await` it or ask it for its `result()`: a list with a result for each row, or the error in its place, so that one
-    row that fails costs no other. `to_pandas()` makes it a table.
+    row that fails costs no other. `to_pandas()` waits as well, and makes it a table.
 
     Attributes:
         tool: the tool's name.
@@ -89,11 +89,19 @@ class CallMap(Sequence[CallHandle]):
         """The numbers of the rows that failed so far, from 0: an error, or a tool's own."""
         return [number for number, outcome in enumerate(self._outcomes) if _failed(outcome)]
 
+    @property
+    def cancelled(self) -> list[int]:
+        """The numbers of those among them that were cancelled."""
+        return [number for number, outcome in enumerate(self._outcomes) if isinstance(outcome, CallCancelled)]
+
     def to_pandas(self) -> pandas.DataFrame:
-        """A table: the arguments, the data (an object's fields as columns, else `result`), and `error`.
+        """A table: the arguments, the data (an object's fields as columns, else `result`), and `error` where a row
+        failed. Waits until all have ended, blocking, as `result()` does.
 
         Raises:
             ImportError: pandas is not installed.
+            RuntimeError: they have not all ended, and the event loop that the wait would block is the one that they
+                run on: `await` them first.
         """
         try:
             import pandas
@@ -102,7 +110,14 @@ class CallMap(Sequence[CallHandle]):
         return pandas.DataFrame(self.table())
 
     def table(self) -> list[dict[str, Any]]:
-        """The same as dicts."""
+        """The same as dicts, one for each row; waits as well."""
+        if not self.done():
+            self._check_may_wait()
+            self.result()
+        return self.table_so_far()
+
+    def table_so_far(self) -> list[dict[str, Any]]:
+        """The same without waiting: of a row whose call has not ended there are the arguments only."""
         return [{**row, **_cells(outcome)} for row, outcome in zip(self.rows, self._outcomes, strict=True)]
 
     @property
@@ -135,8 +150,13 @@ class CallMap(Sequence[CallHandle]):
 
     async def _run(self, concurrency: int) -> list[Outcome]:
         todo = iter(range(len(self.rows)))  # one for all workers: each takes the next
-        await asyncio.gather(*(self._work(todo) for _ in range(min(concurrency, len(self.rows)))))
-        self._over = time.time()
+        try:
+            await asyncio.gather(*(self._work(todo) for _ in range(min(concurrency, len(self.rows)))))
+        except asyncio.CancelledError:  # whoever waited was interrupted
+            self._outcomes = [outcome or CallCancelled("It was cancelled.") for outcome in self._outcomes]
+            raise
+        finally:
+            self._over = time.time()
         return [outcome for outcome in self._outcomes if outcome is not None]
 
     async def _work(self, todo: Iterable[int]) -> None:
@@ -158,6 +178,13 @@ class CallMap(Sequence[CallHandle]):
         for call in self._calls:
             if call is not None:
                 call.cancel()
+
+    def _check_may_wait(self) -> None:
+        if not self._home.may_wait:
+            raise RuntimeError(
+                f"The calls of {self.tool!r} have not all ended ({self._words()}), and waiting for them here would "
+                "block the event loop that they run on. `await calls` first."
+            )
 
     def _waited_for(self) -> Future[list[Outcome]]:
         assert self._future is not None, "it is given out once it has begun"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..client import CallHandle, CallMap, ToolResult
@@ -63,14 +64,18 @@ def card_of(calls: CallMap) -> list[Part]:
     progress, failed = calls.progress, len(calls.failed)
     words = f"{calls.ended} of {len(calls)}" + (f" · {failed} failed" if failed else "")
     if calls.done():
-        state = ("drop", "completed, not all") if failed else ("done", "completed")
-        return [Card(*state, _table(calls), name=calls.tool, about=words, aside=f"{calls.elapsed:.1f} s")]
+        card = Card("done", "completed", _table(calls), name=calls.tool, about=words, aside=f"{calls.elapsed:.1f} s")
+        if failed < len(calls) or not failed:
+            return [replace(card, state="drop", title="completed, not all") if failed else card]
+        if len(calls.cancelled) == failed:
+            return [replace(card, state="drop", title="cancelled")]
+        return [replace(card, state="fail", title="failed")]
     share = progress.progress / len(calls) if len(calls) else 1.0
     return [Card("work", "working", [Bar(min(share, 1.0), words)], name=calls.tool, aside=clock(calls.elapsed))]
 
 
 def _table(calls: CallMap) -> Sequence[Part]:
-    rows = calls.table()
+    rows = calls.table_so_far()
     shown = data(rows[:ROWS], "calls.to_pandas()")
     return [*shown, Fold(f"all {len(rows)} rows", data(rows, "calls.to_pandas()"))] if len(rows) > ROWS else shown
 

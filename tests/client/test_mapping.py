@@ -85,8 +85,6 @@ async def test_a_row_that_fails_stands_in_its_place_and_costs_no_other() -> None
         assert data(results) == [{"half": 1, "unit": "m"}]
         assert calls.failed == [1, 2]
         assert repr(calls) == "<CallMap of half: 3 of 3 done, 2 failed>"
-        unknown = await client.map("none", [{}])
-        assert isinstance(unknown[0], ProtocolError)
 
 
 async def test_progress_is_that_of_all_rows_together_and_listeners_hear_of_it() -> None:
@@ -138,3 +136,30 @@ async def test_a_data_frame_goes_in_and_comes_out() -> None:
     assert half[::2] == [1.0, 2.0]
     assert math.isnan(half[1])
     assert error[1] == "too small"
+
+
+async def test_a_table_waits_for_all_where_it_may_and_says_what_to_do_where_it_may_not() -> None:
+    server = Counting()
+    server.free.clear()
+    async with connect(server) as client:
+        calls = client.map("half", [{"n": 2}, {"n": -1}])
+        with pytest.raises(RuntimeError, match=r"not all ended \(0 of 2 done\).*`await calls` first"):
+            calls.table()
+        assert calls.table_so_far() == [{"n": 2}, {"n": -1}]
+        waiting = asyncio.create_task(asyncio.to_thread(calls.table))
+        await until(lambda: server.running == 2)
+        server.free.set()
+        table = [{"n": 2, "half": 1, "unit": "m"}, {"n": -1, "error": "too small"}]
+        assert await waiting == calls.table() == table
+
+
+async def test_an_unknown_tool_fails_at_once_where_the_tools_are_known() -> None:
+    server = Counting()
+    async with connect(server) as client:
+        unknown = await client.map("none", [{}])  # nothing is known of them yet
+        assert isinstance(unknown[0], ProtocolError)
+        assert await asyncio.to_thread(lambda: client.map("half", [2]).result())  # elsewhere they can be asked for
+        with pytest.raises(ProtocolError, match=r"no tool 'hal'\. Did you mean 'half'\?"):
+            client.map("hal", [{}])
+        server.tool(name="hal")(lambda: "new")
+        assert data(await asyncio.to_thread(lambda: client.map("hal", [{}]).result())) == ["new"]

@@ -124,3 +124,27 @@ def test_a_call_whose_outcome_is_unknown_says_why_it_was_not_sent_again(lab: Cel
     assert "new does not keep calls whose connection is lost" in lab.fail(f"%mcp resume {handle.id}")
     assert "No call waits to be resumed" in lab.run("%mcp resume --all").text
     assert lab["runs"] == [4]
+
+
+def test_the_rows_of_a_frame_are_called_and_tabled_in_one_cell(cells: Cells) -> None:
+    pytest.importorskip("pandas")
+    cells.run(
+        "import asyncio, pandas\n"
+        "from mcp_notebook import Server, ToolError\n"
+        "server = Server('demo')\n"
+        "@server.tool\n"
+        "async def add(a: int, b: int) -> int:\n"
+        "    await asyncio.sleep(0.05)\n"
+        "    if a < 0: raise ToolError('too small')\n"
+        "    return a + b\n"
+        "frame = pandas.DataFrame({'a': [1, 2, -3], 'b': [10, 20, 30]})"
+    )
+    cells.run("%mcp connect demo server")
+    cells.run("client = %mcp servers demo")
+    cells.run("calls = client.map('add', frame[['a', 'b']])\ntable = calls.to_pandas()")
+    assert cells["table"]["result"].tolist()[:2] == [11, 22]
+    assert cells["table"]["error"].tolist()[2] == "too small"
+    assert "● completed, not all add 3 of 3 · 1 failed" in " ".join(cells.run("calls").text.split())
+    cells.run("calls = client.map('add', [{'a': -1, 'b': 1}] * 2)\ncalls.result()")
+    assert "● failed add 2 of 2 · 2 failed" in " ".join(cells.run("calls").text.split())
+    assert "has no tool 'ad'. Did you mean 'add'?" in cells.fail("client.map('ad', frame)")
