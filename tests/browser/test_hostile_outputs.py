@@ -17,6 +17,8 @@ from .hostile import FOREIGN, HIDDEN, MARKUP, assert_harmless, watched
 from .hostile_server import URL
 
 TEXTS = len(CORPUS)
+PATIENCE = 60
+"""Seconds that something may take with all of the servers."""
 
 pytestmark = pytest.mark.browser
 
@@ -64,7 +66,7 @@ def notebook(open_notebook: Callable[..., Notebook]) -> Iterator[Notebook]:
 
 def shown(notebook: Notebook, code: str, *, says: str = MARKUP) -> Cell:
     """A cell that has ended, and whose output shows a hostile text, and does no harm."""
-    cell = notebook.run(code).wait_for(says)
+    cell = notebook.start(code).wait_until_done(PATIENCE).wait_for(says, PATIENCE)
     assert_harmless(cell)
     return cell
 
@@ -98,7 +100,7 @@ def test_what_a_tool_answers_is_text(notebook: Notebook, kind: int) -> None:
 
 
 def test_what_a_call_says_at_work_is_text_then_and_afterwards(notebook: Notebook) -> None:
-    cell = notebook.run("each('call --bg $full', body=True)")
+    cell = notebook.start("each('call --bg $full', body=True)").wait_until_done(PATIENCE)
     cell.wait_for("1 of 2")
     assert_harmless(cell)
     cell.screenshot("hostile-working")
@@ -107,7 +109,7 @@ def test_what_a_call_says_at_work_is_text_then_and_afterwards(notebook: Notebook
     shown(notebook, "for name in calls():\n    %mcp status {name}")
     shown(notebook, "each('log $server')")
     shown(notebook, "each('call $server.release')")
-    cell.wait_for("● an answer that makes no sense")  # since it is text, too, and no JSON
+    cell.wait_for("● an answer that makes no sense", PATIENCE)  # since it is text, too, and no JSON
     assert_harmless(cell)
     cell.screenshot("hostile-ended")
 
@@ -189,14 +191,14 @@ def test_a_command_of_a_configuration_is_text_while_one_is_asked_and_afterwards(
     from playwright.sync_api import expect
 
     asked = TEXTS - 1  # one holds a NUL character, and is no command at all
-    expect(cell.output.locator(".mcp-asking")).to_have_count(asked, timeout=15_000)
+    expect(cell.output.locator(".mcp-asking")).to_have_count(asked, timeout=PATIENCE * 1000)
     assert MARKUP in cell.text
     assert_harmless(cell)
     for _ in range(TEXTS - 1):
         cell.button("Don’t start").first.click()
         asked -= 1
-        expect(cell.output.locator(".mcp-asking")).to_have_count(asked, timeout=15_000)
-    cell.wait_until_done().wait_for("None of the servers is connected")
+        expect(cell.output.locator(".mcp-asking")).to_have_count(asked, timeout=PATIENCE * 1000)
+    cell.wait_until_done(PATIENCE).wait_for("None of the servers is connected")
     assert cell.text.count("● not started") == 2 * (TEXTS - 1)
     assert_harmless(cell)
     cell.screenshot("hostile-not-started")
