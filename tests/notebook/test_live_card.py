@@ -6,11 +6,14 @@ import asyncio
 from collections.abc import Sequence
 
 import pytest
+from ipywidgets.widgets import widget
 
+from mcp_notebook.client.urls import examine
 from mcp_notebook.notebook.actions import Action
 from mcp_notebook.notebook.waiting import NobodyWaiting
 from mcp_notebook.notebook.widgets.live_card import LiveCard
 from mcp_notebook.notebook.widgets.question_card import QuestionCard
+from mcp_notebook.notebook.widgets.url_card import UrlCard
 from mcp_notebook.render.parts import Text
 
 from .asking import question
@@ -65,3 +68,14 @@ def test_of_very_many_questions_the_last_ones_are_told(cells: Cells) -> None:
     assert "10 earlier questions" in told
     assert "question 9" not in told
     assert told.index("question 10") < told.index("question 29")
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_a_card_that_asked_for_a_visit_leaves_no_widget_behind(cells: Cells, shown: bool) -> None:
+    before = set(widget._instances)
+    card = UrlCard("demo", "Sign in", examine("https://example.com/", loopback=True))
+    if shown:
+        card.hold_link(waits=True)
+    cells["leave"] = lambda: card.settle("done there")
+    cells.run("leave()")
+    assert set(widget._instances) == before

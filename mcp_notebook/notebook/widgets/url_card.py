@@ -77,6 +77,10 @@ class UrlCard(Card):
         """Leave a line in the card's place. May be called from any thread."""
         self.leave(f"{outcome}: {visible(self._examined.url)}")
 
+    def _close(self) -> None:
+        self._row.children = [*self.buttons.values(), self.hide_button, self.done_button]  # also what is not shown
+        super()._close()
+
     def _says(self, url: Html, note: str = "") -> Html:
         warnings = [h("div", f"Careful: {made}", cls="mcp-state") for made in self._examined.warnings]
         notes = [h("div", note, cls="mcp-mute")] if note else []
