@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 from ..client import CallHandle
 from ..errors import MCPError
 from ..protocol.calls import CallState
+from ..visible import quote
 
 
 class Choice(NamedTuple):
@@ -45,7 +46,7 @@ class CallActions:
 
     def __init__(self, handle: CallHandle) -> None:
         self._handle = handle
-        self._cancel = Action(Choice("Cancel", f"{handle.server} is told to stop"), self._stop)
+        self._cancel = Action(Choice("Cancel", f"The server {quote(handle.server)} is told to stop"), self._stop)
         self._resume = Action(Choice("Resume", "Asks the server at once", "primary"), self._go_on)
         self.possible: Sequence[Action] = (self._resume, self._cancel)
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from ..client import CallHandle, ToolResult
 from ..protocol.calls import CallState
-from ..render.letters import line
+from ..visible import quote
 from .brief import brief
 from .call_view import CallView
 from .host import asking_in
@@ -65,13 +65,13 @@ def wait_for(
 
 
 def _interrupted(handle: CallHandle) -> list[str]:
-    tool = line(handle.tool)
+    tool, server = quote(handle.tool), quote(handle.server)  # so that neither can be read as a word of the sentence
     if not handle.is_task:
-        return ["● cancelled", f"  The call of {tool} was interrupted, and {handle.server} told to stop."]
+        return ["● cancelled", f"  The call of {tool} was interrupted, and the server {server} told to stop."]
     asks = handle.status is CallState.INPUT_REQUIRED
     return [
         "● no longer waited for",
-        f"  {tool} goes on at {handle.server} as a task. %mcp result {handle.id} waits for it again, "
+        f"  {tool} goes on at the server {server} as a task. %mcp result {handle.id} waits for it again, "
         f"%mcp cancel {handle.id} stops it.",
         *(["  It needs your answer, and asks in the cell that waits for it."] if asks else []),
     ]

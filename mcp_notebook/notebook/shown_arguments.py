@@ -18,13 +18,18 @@ _SECRET = re.compile(
 )
 
 
-def as_written(words: Iterable[Word]) -> dict[str, str]:
-    """The arguments that Python values stand in, as they were typed: the values themselves are not in the notebook."""
-    return {
-        word.key: word.raw.removeprefix(word.key + word.operator)
-        for word in words
-        if any(isinstance(piece, Expression) for piece in word.pieces)
-    }
+def as_written(words: Iterable[Word], names: Iterable[str]) -> dict[str, str]:
+    """The arguments that Python values stand in, as they were typed: the values themselves are not in the notebook.
+
+    Args:
+        words: the words of the line.
+        names: all arguments of it; those that no word gives are of a dict among the words.
+    """
+    python = [word for word in words if any(isinstance(piece, Expression) for piece in word.pieces)]
+    whole = [word.raw for word in python if not word.key]
+    shown = {name: f"{whole[-1]}[{name!r}]" for name in names} if whole else {}
+    shown = {name: text for name, text in shown.items() if all(name != word.key for word in words)}
+    return shown | {word.key: word.raw.removeprefix(word.key + word.operator) for word in python if word.key}
 
 
 def shown_arguments(handle: CallHandle) -> Mapping[str, Any]:

@@ -1,8 +1,9 @@
 """A magic's line, split into words as a POSIX shell does it, with the places where Python values go.
 
 What differs from a shell: `{expression}` and `$name` stand for Python values (outside of single quotes); after `key=`
-a JSON or Python list or dict is one word with its blanks and quotes; after `key:=` stands JSON; a backslash is one
-unless it stands before something that has a meaning here, so that Windows paths need no care.
+a JSON or Python list or dict is one word with its blanks and quotes, and so is an object or dict alone; after `key:=`
+stands JSON; a backslash is one unless it stands before something that has a meaning here, so that Windows paths need no
+care.
 """
 
 from __future__ import annotations
@@ -102,11 +103,11 @@ class _Scanner:
         pieces, open_brace = ((literal,), False) if literal is not None else self._pieces()
         return Word(self.line[start : self.at], start, key, operator, pieces, open_brace)
 
-    # A list or object after `key=`, any JSON after `key:=`
+    # A list or object after `key=`, any JSON after `key:=`, an object alone
 
     def _literal(self, operator: str) -> Piece | None:
         opening = self.line[self.at : self.at + 1]
-        if not operator or not opening or (operator == "=" and opening not in "[{"):
+        if not opening or (operator != ":=" and opening not in ("[{" if operator else "{")):
             return None
         return self._json() or self._python(opening)
 

@@ -120,11 +120,16 @@ class Member:
         if not self.connected:
             error = self.client.error
             kind = TakenOver if isinstance(error, TakenOver) else ConnectionLost
-            raise kind(f"{self.name} is not connected{'.' if error is None else f': {error}'}") from error
+            why = f": {error}" if error is not None else f". %mcp reconnect {self.name} connects it again."
+            raise kind(f"{self.name} is not connected{why}") from error
 
     def known(self, kind: Kind) -> list[Any] | None:
         """A list as far as it is known without asking."""
         return self._lists.get(kind) if self.connected and self._session is self.client.session else None
+
+    def last(self, kind: Kind) -> list[Any]:
+        """A list as it was known last, also where the connection has ended since."""
+        return self._lists.get(kind, [])
 
     async def offered(self, kind: Kind, *, fresh: bool = False) -> list[Any]:
         """A list, asked for where it is not known (or has to be fresh); on the runtime's loop. Raises MCPError."""

@@ -93,7 +93,8 @@ def interrupted(kernel: Kernel, code: str, **how: Any) -> Outcome:
 def test_an_interrupted_call_is_cancelled_and_the_server_told(kernel: Kernel) -> None:
     outcome = interrupted(kernel, "%mcp call work steps=1000", cell="a")
     assert outcome.error.startswith("KeyboardInterrupt")
-    assert outcome.traceback == ["● cancelled", "  The call of work was interrupted, and demo told to stop."]
+    told = "  The call of 'work' was interrupted, and the server 'demo' told to stop."
+    assert outcome.traceback == ["● cancelled", told]
     assert texts(outcome.updates)[-1].startswith("● cancelled work on demo")
     until(lambda: kernel.value("heard") == ["cancelled"])
     assert kernel.run("%mcp call say text=alive").data[0]["text/plain"].endswith("alive")

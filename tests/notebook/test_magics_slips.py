@@ -9,7 +9,10 @@ from .cells import Cells
 
 @pytest.fixture
 def demo(cells: Cells) -> Cells:
-    cells.run("%%mcp server demo\ndef add(a: int, b: int = 2) -> int:\n    return a + b")
+    cells.run(
+        "%%mcp server demo\ndef add(a: int, b: int = 2) -> int:\n    return a + b\n"
+        "def note(text: str, loud: bool = False) -> str:\n    return text"
+    )
     return cells
 
 
@@ -19,10 +22,65 @@ def demo(cells: Cells) -> Cells:
         ("%mcp call demo.add(a=1, b=2)", "%mcp call demo.add key=value"),
         ("%mcp call demo.add a = 1", "no blanks around ="),
         ("%mcp call demo add a=1", "%mcp call demo.add"),
+        ("%mcp call add a=1,b=2", "separated by blanks, not commas: a=1 b=2"),
+        ("%mcp call add a=1, b=2", "separated by blanks, not commas: a=1 b=2"),
+        ("%mcp call add 1 2", "write a=1"),
+        ("%mcp call add a=1 2", "write b=2"),
+        ("%mcp call add a=1 b=2 3", "add takes a, b, all of which are given"),
+        (
+            "%mcp call note text=hello world",
+            "'world' is no argument. Text with blanks goes in quotes: text=\"hello world\"",
+        ),
+        ("%mcp call note text=hello big world loud=true", 'text="hello big world"'),
+        ("%mcp call demo", "demo is a server; its tools are: add, note. A dot joins them: demo.add"),
+        ("%mcp call demo a=1", "demo is a server; its tools are: add, note."),
+        ('%mcp call add {"a": 1, "c": x}', "a brace holds neither JSON nor a Python expression"),
     ],
 )
 def test_a_call_that_is_written_as_elsewhere_is_told_how_it_is_written_here(demo: Cells, line: str, said: str) -> None:
     assert said in demo.fail(line)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        '{"a": 1, "b": 4}',
+        "{'a': 1, 'b': 4}",
+        "$both",
+        "{both}",
+        "{dict(a=1, b=4)}",
+        "$both b=4",
+        "a=1 {'b': 4}",
+        '\'{"a":1,"b":4}\'',
+    ],
+)
+def test_a_dict_or_a_json_object_holds_several_arguments(demo: Cells, given: str) -> None:
+    demo.run(f"both = {{'a': 1, 'b': 4}}\nx = %mcp call add {given}")
+    assert demo["x"].data == 5
+
+
+def test_the_values_of_a_dict_are_shown_as_they_were_written(demo: Cells) -> None:
+    demo.run("both = {'a': 1}\nh = %mcp call --bg add $both b=3\nh.result()")
+    assert demo["h"].written == {"a": "$both['a']", "b": 3}
+
+
+def test_a_tool_of_a_server_that_is_not_connected_says_so_first(demo: Cells) -> None:
+    demo.run("%%mcp server other\ndef ada() -> int:\n    return 1\ndef note2() -> int:\n    return 2")
+    demo.run("%mcp call add a=1")
+    demo.run("%mcp disconnect demo")
+    shown = demo.fail("%mcp call add a=1")
+    assert "demo, which has the tool 'add', is not connected at the moment: %mcp reconnect demo" in shown
+    assert "ada" not in shown
+    assert "demo is not connected. %mcp reconnect demo" in demo.fail("%mcp call demo.add a=1")
+    assert "demo is not connected. %mcp reconnect demo" in demo.fail("%mcp call demo")
+    assert "Not connected at the moment: demo" in demo.fail("%mcp call noted")
+
+
+def test_which_of_several_servers_is_said_as_the_usage_says_it(demo: Cells) -> None:
+    assert "has said nothing" in demo.run("%mcp log").text
+    demo.run("%%mcp server other\ndef one() -> int:\n    return 1")
+    shown = demo.fail("%mcp log")
+    assert "Which server (demo, other)? It can be left out only where there is just one: %mcp log demo" in shown
 
 
 def test_a_name_may_be_followed_by_attributes_and_what_is_none_is_text(demo: Cells) -> None:

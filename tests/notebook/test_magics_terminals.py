@@ -37,7 +37,7 @@ def test_a_person_connects_calls_watches_and_interrupts(terminal: Terminal) -> N
     terminal.see("3 of 1000")
     terminal.process.sendintr()
     terminal.see("● cancelled")
-    terminal.see("apart told to stop.")
+    terminal.see("the server 'apart' told to stop.")
     terminal.process.expect(r"In \[\d+\]: ")
     terminal.run("%mcp call wrong", "No connected server has a tool 'wrong'")
     terminal.run("%mcp disconnect apart", "disconnected apart")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from pydantic_core import from_json
 
@@ -107,7 +109,8 @@ def parse_call(invocation: Invocation, *, complete: bool = True) -> ToolCall:
     _check_written(invocation, name, words)
     found = find(invocation.workspace, "tools", invocation.names.text(name))
     arguments = read_body(invocation.body, found.item) if invocation.body is not None else {}
-    arguments |= read_arguments(found.item, words, invocation.names)
+    given = read_arguments(found.item, words, invocation.names)
+    arguments |= given
     if complete:
         _check_required(found.item, arguments)
     options = invocation.options
@@ -117,7 +120,7 @@ def parse_call(invocation: Invocation, *, complete: bool = True) -> ToolCall:
         found,
         arguments,
         " ".join(word.raw for word in words),
-        arguments | as_written(words),
+        arguments | as_written(words, given),
         options.get("timeout"),
         options.get("bg", False),
         options.get("save"),
@@ -133,27 +136,83 @@ def _check_written(invocation: Invocation, name: Word, words: Sequence[Word]) ->
         raise CommandError(f"Arguments follow without parentheses and commas: %mcp call {tool} key=value key=value")
     if any(word.raw.startswith("=") for word in words):
         raise CommandError("There are no blanks around =: key=value. Values with blanks stand in quotes.")
-    if name.raw in invocation.workspace and words and not words[0].key:
+    if name.raw in invocation.workspace and words and not words[0].key and words[0].raw[0] not in "{$'\"":
         raise CommandError(f"A dot joins server and tool: %mcp call {name.raw}.{words[0].raw}")
 
 
 def read_arguments(tool: Tool, words: Sequence[Word], names: Names) -> dict[str, Any]:
-    """Arguments of `key=value` words, by the tool's schema. Raises CommandError."""
+    """Arguments of `key=value` words, by the tool's schema, and of dicts, which hold several. Raises CommandError."""
     properties = properties_of(tool.input_schema)
+    several: dict[str, Any] = {}
     arguments: dict[str, Any] = {}
-    for word in words:
+    for at, word in enumerate(words):
         if not word.key:
-            first = next((name for name in properties if name not in arguments), "name")
-            raise CommandError(
-                f"{word.raw!r} is no argument: write {first}={word.raw}. Text with blanks goes in quotes, Python "
-                "expressions in braces."
-            )
+            held = _several(word, names)
+            several |= _stray(tool, words, at) if held is None else held
+            continue
         if word.key in arguments:
             raise CommandError(f"{word.key} is given twice.")
         if word.key not in properties and word.operator == "=" and not _is_open(tool):
             raise CommandError(_unknown_argument(tool, word.key, properties))
-        arguments[word.key] = _value(word, properties.get(word.key, {}), names)
-    return arguments
+        try:
+            arguments[word.key] = _value(word, properties.get(word.key, {}), names)
+        except CommandError:
+            _check_commas(words, at)
+            raise
+    return several | arguments
+
+
+def _several(word: Word, names: Names) -> dict[str, Any] | None:
+    """The arguments that a word holds which has no name: those of a dict, or of a JSON object. Raises CommandError."""
+    if word.expression is not None:
+        value = as_json(names.evaluate(word.expression))
+    else:
+        text = names.value_text(word)
+        if not text.startswith("{"):
+            return None
+        try:
+            value = from_json(text, allow_inf_nan=False)
+        except ValueError:
+            return None
+    return value if isinstance(value, dict) else None
+
+
+def _stray(tool: Tool, words: Sequence[Word], at: int) -> NoReturn:
+    """Raise CommandError for a word that is no argument, with what was probably meant."""
+    properties, word = properties_of(tool.input_schema), words[at]
+    start = f"{word.raw!r} is no argument"
+    before = words[at - 1] if at else None
+    if before is not None and before.operator == "=":
+        rest = itertools.takewhile(lambda one: not one.key, words[at:])
+        text = " ".join([before.raw.removeprefix(f"{before.key}="), *(one.raw for one in rest)])
+        if '"' not in text and "'" not in text and _fits(properties.get(before.key, {}), text):
+            raise CommandError(f'{start}. Text with blanks goes in quotes: {before.key}="{text}"')
+    given = {one.key for one in words}
+    free = [name for name in properties if name not in given]
+    if properties and not free and not _is_open(tool):
+        raise CommandError(f"{start}: {tool.name} takes {', '.join(properties)}, all of which are given.")
+    raise CommandError(
+        f"{start}: write {next(iter(free), 'name')}={word.raw}. Text with blanks goes in quotes, Python expressions in "
+        "braces; a dict or a JSON object holds several arguments."
+    )
+
+
+def _fits(schema: Any, text: str) -> bool:
+    try:
+        coerce_text(schema, text)
+    except ValueError:
+        return False
+    return True
+
+
+_COMMA = re.compile(r",(?=[A-Za-z_][\w.\-]*:?=)")
+
+
+def _check_commas(words: Sequence[Word], at: int) -> None:
+    """Raise CommandError where the value of a word is none because there is a comma before the next argument."""
+    without = [_COMMA.sub(" ", word.raw).rstrip(",") for word in words]
+    if without[at] != words[at].raw:
+        raise CommandError(f"Arguments are separated by blanks, not commas: {' '.join(without)}") from None
 
 
 def _value(word: Word, schema: Mapping[str, Any], names: Names) -> Any:
@@ -249,12 +308,14 @@ CALL = Command(
     about=(
         "Values are read by the tool's schema. $name and {expression} are Python values, which are passed as they "
         "are: numbers, lists, dicts, dates, dataclasses, data frames. key:= is followed by JSON. Quotes work as in "
-        "a shell, and in single quotes everything is text. Under %%mcp call the rest of the cell holds arguments "
-        "as JSON or YAML."
+        "a shell, and in single quotes everything is text. A dict ($arguments) or a JSON object holds several "
+        "arguments, of which key=value replaces some. Under %%mcp call the rest of the cell holds arguments as JSON "
+        "or YAML."
     ),
     examples=(
         "%mcp call echo message=hello",
         'x = %mcp call everything.get-sum a=1 b={len("abc")}',
+        '%mcp call everything.get-sum {"a": 1, "b": 2}',
         "%mcp call plot points=$frame --save plot.png",
         '%mcp call search filter:={"kind": "book"} --timeout 300',
         "handle = %mcp call --bg crunch n=100",

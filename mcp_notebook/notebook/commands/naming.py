@@ -49,7 +49,9 @@ def find(workspace: Workspace, kind: Kind, name: str) -> Found:
             raise CommandError(f"Several servers have a {what} {name!r}. Say which: {candidates}.")
     for member in named:
         member.check()
-    raise CommandError(_unknown(workspace, what, name, there))
+    if name in workspace:
+        raise CommandError(_is_server(workspace.member(name), what, there))
+    raise CommandError(_unknown(workspace, kind, name, there))
 
 
 async def offered(members: Iterable[Member], kind: Kind, *, fresh: bool = False) -> list[Found]:
@@ -58,13 +60,32 @@ async def offered(members: Iterable[Member], kind: Kind, *, fresh: bool = False)
     return [Found(member, item) for member, found in lists if isinstance(found, list) for item in found[0]]
 
 
-def _unknown(workspace: Workspace, what: str, name: str, found: list[Found]) -> str:
+def _is_server(member: Member, what: str, found: list[Found]) -> str:
+    member.check()
+    own = [one.item.name for one in found if one.member is member]
+    if not own:
+        return f"{member.name} is a server, and has no {what}s."
+    return f"{member.name} is a server; its {what}s are: {_some(own)}. A dot joins them: {member.name}.{own[0]}"
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
+
+
+def _unknown(workspace: Workspace, kind: Kind, name: str, found: list[Found]) -> str:
+    what = OFFERS[kind].noun
+    lost = [member for member in workspace if not member.connected]
+    for member in lost:
+        if any(item.name == name for item in member.last(kind)):
+            return (
+                f"{member.name}, which has the {what} {name!r}, is not connected at the moment: "
+                f"%mcp reconnect {member.name} connects it again."
+            )
     known = [one.full_name for one in found] if "." in name else [one.item.name for one in found]
     start = hinted(f"No connected server has a {what} {name!r}", name, known)
+    names = ", ".join(member.name for member in lost)
+    again = f" Not connected at the moment: {names} (%mcp reconnect NAME)." if lost else ""
     if start.endswith("?"):
-        return start
-    lost = [member.name for member in workspace if not member.connected]
-    there = ", ".join(known[:_SHOWN]) + (", …" if len(known) > _SHOWN else "")
-    more = f" There are: {there}." if known else ""
-    again = f" Not connected at the moment: {', '.join(lost)} (%mcp reconnect NAME)." if lost else ""
-    return f"{start}{more}{again} %mcp {what}s lists them."
+        return f"{start}{again}"
+    more = f" There are: {_some(known)}." if known else ""
+    return f"{start}{again}{more} %mcp {what}s lists them."

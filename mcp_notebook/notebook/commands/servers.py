@@ -227,6 +227,7 @@ LOG = Command(
     name="log",
     usage="[NAME]",
     summary="show the last lines that a server logged or wrote to stderr",
+    about="Where several are connected, NAME says which.",
     examples=("%mcp log everything",),
     run=show_log,
     complete=complete_server,

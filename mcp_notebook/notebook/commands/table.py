@@ -96,8 +96,12 @@ class Invocation:
         if (member := self.chosen()) is not None:
             return member
         if len(self.workspace) != 1:
-            names = ", ".join(self.workspace.names) or "there is none yet"
-            raise CommandError(f"Which server ({names})? {self.command.say_usage()}")
+            if not len(self.workspace):
+                raise CommandError(f"Which server (there is none yet)? {self.command.say_usage()}")
+            raise CommandError(
+                f"Which server ({', '.join(self.workspace.names)})? It can be left out only where there is just one: "
+                f"%mcp {self.command.name} {self.workspace.names[0]}"
+            )
         return next(iter(self.workspace))
 
 
