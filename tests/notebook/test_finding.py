@@ -40,6 +40,15 @@ def test_names_come_before_what_else_holds_the_words() -> None:
     assert [hit.item.name for hit in search(HITS, ["other.re"])] == ["READ"]
 
 
+def test_what_has_an_argument_of_that_name_comes_last() -> None:
+    assert [hit.item.name for hit in search(HITS, ["mode"])] == ["read_file"]
+    assert [hit.item.name for hit in search(HITS, ["of"])] == ["summary"]
+    assert [hit.item.name for hit in search(HITS, ["read", "path"])] == ["read_file"]
+    told = [Tool(name="copy", input_schema=SCHEMA), Tool(name="where", description="The path of it.")]
+    assert [hit.item.name for hit in search(hits_of("more", told), ["path"])] == ["where", "copy"]
+    assert [hit.item.name for hit in search(hits_of("more", told), ["path", "copy"])] == ["copy"]
+
+
 def test_each_thing_says_how_it_is_tried() -> None:
     attempts = {hit.item.name: hit.attempt for hit in search(HITS, [""])}
     assert attempts == {
