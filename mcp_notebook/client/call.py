@@ -101,6 +101,8 @@ class ClientCall:
     _ended: float | None = None
     _log: CallLog | None = None
     _latest: Progress | None = None
+    pushed: tuple[asyncio.Future[Any], ...] = ()
+    """Who is answering what was asked on its connection: whoever cancels the call takes that back."""
     _questions = 0
     _news: asyncio.Event | None = None
     _asked_for: asyncio.Event | None = None
@@ -340,6 +342,9 @@ class ClientCall:
         self._move(occurrence)
         for answer in self.questions.values():
             answer.cancel()  # nobody waits for it any more
+        if self._state is CallState.CANCELLED:
+            for answering in self.pushed:
+                answering.cancel()
         if self._log is not None:
             self._say("outcome", outcome)
         if self.page is not None and self._state is CallState.EXPIRED:

@@ -51,8 +51,10 @@ class Questions:
         The questions of a resumable call belong to the call, not to the connection: while somebody thinks about an
         answer, connections may come and go. Others are known by their id and what they ask.
         """
-        if call is None or not call.lasts():
-            return await self._answer_anew(profile, request, call)
+        if call is None:
+            return await self._answer_anew(profile, request, None)
+        if not call.lasts():
+            return await self._answered_while_it_runs(profile, request, call)
         pending = call.questions.get(request.id)
         if pending is None:
             answering = self.answer(profile, request.method, request.params, call)
@@ -119,6 +121,21 @@ class Questions:
             raise
         call.answered(result, params)
         return result
+
+    async def _answered_while_it_runs(self, profile: Profile, request: Request, call: ClientCall) -> Result:
+        """Whoever cancels a call is not asked for it any longer, whether its server takes the question back or not."""
+        answering = asyncio.ensure_future(self._answer_anew(profile, request, call))
+        call.pushed = (*call.pushed, answering)
+        try:
+            return await answering
+        except asyncio.CancelledError:
+            if not call.done():
+                raise
+            ended = f"The call of {call.tool!r} that asked this was cancelled."
+            raise ProtocolError(INTERNAL_ERROR, ended) from None
+        finally:
+            answering.cancel()
+            call.pushed = tuple(one for one in call.pushed if one is not answering)
 
     async def _answer_anew(self, profile: Profile, request: Request, call: ClientCall | None) -> Result:
         given = self._calls.given if self._calls else {}

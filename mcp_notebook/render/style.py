@@ -20,6 +20,7 @@ _SOURCE = """
   overflow-wrap: anywhere;
   overflow-x: auto;
 }
+.mcp-nb:is(.jp-RenderedHTMLCommon.jp-OutputArea-output > *) { margin-right: -20px }
 .mcp-nb > * + *, .mcp-nb .mcp-body > * + * { margin-top: 4px }
 .mcp-nb span { unicode-bidi: isolate }
 .mcp-nb b { font-weight: 600 }

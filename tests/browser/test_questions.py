@@ -245,10 +245,28 @@ def test_the_form_follows_the_theme_and_keeps_what_was_typed(lab: Notebook) -> N
     cell.wait_until_done()
 
 
+def test_letters_and_arrows_choose_from_a_list_and_leave_the_notebook_alone(lab: Notebook) -> None:
+    cell = lab.start(CALLS["magic"])
+    cabin = asked(cell, "cabin")
+    cabin.focus()
+    for key in ("ArrowDown", "m", "d", "d", "x"):  # which the notebook would take for its own commands
+        lab.page.keyboard.press(key)
+    expect_value(cabin, "business")
+    lab.page.keyboard.press("Shift+Tab")
+    lab.page.keyboard.press("Escape")
+    cell.wait_until_done()
+    focused = "document.activeElement.closest('.jp-Notebook') !== null"
+    lab.page.wait_for_function(focused)  # so that the notebook's own keys work again
+
+
 def test_a_restart_in_the_middle_leaves_a_notebook_that_works(lab: Notebook) -> None:
     cell = lab.start(CALLS["blocking"])
     asked(cell)
     lab.restart()
+    card = cell.output.locator(".mcp-asking > .mcp-card")
+    said = card.evaluate("element => getComputedStyle(element, '::after').content")
+    assert "The kernel of this card has ended" in said
+    assert not cell.button("Send").is_visible()
     lab.run(SETUP).wait_for("ready")
     again = lab.start(CALLS["blocking"])
     fill(again)

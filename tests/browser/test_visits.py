@@ -41,7 +41,7 @@ def test_a_click_shows_the_link_which_opens_nothing_of_this_page(
     assert "<img src=x onerror=alert(1)>" in cell.text
     assert cell.output.locator("a").count() == 0
     cell.screenshot(f"visit-{app}")
-    cell.button("Show the link").click()
+    cell.button("Agree and show the link").click()
     link = cell.output.locator("a")
     link.wait_for()
     assert link.get_attribute("href") == url

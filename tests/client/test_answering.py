@@ -23,7 +23,7 @@ from mcp_notebook.types import (
     TextContent,
 )
 
-from ..scripted import Scripted, until
+from ..scripted import NEVER, Scripted, until
 
 pytestmark = pytest.mark.anyio
 
@@ -327,3 +327,26 @@ async def test_a_question_after_a_cancelled_task_is_that_of_the_call_that_goes_o
         call = client.begin_call("ask")
         assert (await call).data == "Ada"
     assert states == [CallState.INPUT_REQUIRED]
+
+
+async def test_whoever_cancels_a_call_is_no_longer_asked_for_it_whether_its_server_takes_that_back_or_not() -> None:
+    asked, taken_back = asyncio.Event(), asyncio.Event()
+
+    async def think(params: ElicitParams) -> dict[str, Any]:
+        asked.set()
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            taken_back.set()
+            raise
+        return {}
+
+    async with served(elicitation=think) as (server, client):
+        server.answers["tools/call"] = NEVER
+        call = client.begin_call("ask")
+        await until(lambda: server.requests("tools/call"))
+        answer = await server.begin("elicitation/create", NAME)
+        await asyncio.wait_for(asked.wait(), 5)
+        call.cancel()
+        await asyncio.wait_for(taken_back.wait(), 5)
+        assert "was cancelled" in (await refused(answer)).message

@@ -421,7 +421,7 @@ async def test_a_question_that_the_server_withdraws_lets_the_call_go_on() -> Non
         assert kinds(await all_events(handle)) == ["question", "answer", "outcome"]
 
 
-async def test_an_answer_to_a_call_that_has_ended_adds_nothing_to_its_log() -> None:
+async def test_a_question_of_a_call_that_was_cancelled_is_taken_back_and_adds_nothing_to_its_log() -> None:
     gate: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
 
     async def answer(params: ElicitParams) -> Any:
@@ -433,8 +433,9 @@ async def test_an_answer_to_a_call_that_has_ended_adds_nothing_to_its_log() -> N
         handle.cancel()
         with pytest.raises(CallCancelled):
             await handle
-        gate.set_result({})
-        await asking
+        with pytest.raises(ProtocolError, match="was cancelled"):
+            await asking
+        assert gate.cancelled()
         assert kinds(await all_events(handle)) == ["question", "outcome"]
         assert handle.status == "cancelled"
 

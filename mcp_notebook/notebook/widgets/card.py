@@ -25,6 +25,18 @@ T = TypeVar("T")
 
 BUTTONS = "{where} .widget-button {{ height: auto; line-height: inherit; margin: 0; padding: 2px 10px; width: auto }}"
 """The rule for buttons in a place."""
+ENDED = """
+.mcp-nb.jupyter-widgets-disconnected::before, .mcp-nb .jupyter-widgets-disconnected::before { content: none }
+.mcp-nb.jupyter-widgets-disconnected > .mcp-card { opacity: .6; pointer-events: none }
+.mcp-nb.jupyter-widgets-disconnected .widget-button { display: none }
+.mcp-nb.jupyter-widgets-disconnected > .mcp-card::after {
+  content: "The kernel of this card has ended: nothing here goes on. Run the cell again.";
+  display: block;
+  padding: 0 10px 8px;
+}
+.mcp-nb.jupyter-widgets-disconnected .mcp-nb > .mcp-card::after { content: none }
+"""
+"""What a front end shows of a card whose kernel was restarted: it hears nothing any more, and takes no other output."""
 _CSS = """
 .mcp-asking, .mcp-asking .widget-box { margin: 0; overflow: visible }
 .mcp-asking .widget-html, .mcp-asking .widget-html-content { font: inherit; line-height: inherit; margin: 0 }
@@ -73,7 +85,8 @@ class Card(VBox):
             "mcp-card",
             *filter(None, [state]),
         )
-        super().__init__([HTML(f"<style>{CSS}{_CSS}{BUTTONS.format(where='.mcp-asking .mcp-row')}</style>"), card])
+        rules = (CSS, _CSS, ENDED, BUTTONS.format(where=".mcp-asking .mcp-row"))
+        super().__init__([HTML(f"<style>{''.join(rules)}</style>"), card])
         classed(self, ROOT, "mcp-asking")
 
     def entitle(self, title: str, name: str = "", about: str = "") -> None:

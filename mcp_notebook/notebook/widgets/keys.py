@@ -22,7 +22,18 @@ _SCRIPT = """
     if (left) setTimeout(begin, 50, left - 1);
     return;
   }
+  // Letters and arrows are for the list or box that has the focus, and not for the notebook's own keys.
+  card.addEventListener('focusin', event => {
+    if (event.target.matches('select, button, input[type=checkbox]')) event.target.dataset.lmSuppressShortcuts = 'true';
+  });
+  const notebook = card.closest('.jp-Notebook');
+  const giveBack = left => {  // the focus, once the card that had it has gone
+    if (card.isConnected) return left && setTimeout(giveBack, 100, left - 1);
+    if (document.activeElement === document.body) notebook?.focus();
+  };
+  card.addEventListener('click', () => giveBack(100), true);
   card.addEventListener('keydown', event => {
+    if (event.key === 'Enter') giveBack(100);
     const field = event.target;
     const own = element => element.closest('.mcp-asking') === card;  // a card in this card has keys of its own
     if (!own(field)) return;

@@ -18,7 +18,7 @@ from ...render.style import CSS, ROOT
 from ..actions import Action, Actions
 from ..told import Told
 from ..waiting import NobodyWaiting
-from .card import BUTTONS, button
+from .card import BUTTONS, ENDED, button
 from .card import Card as AskingCard
 from .kit import Kit, all_of, say
 
@@ -141,7 +141,7 @@ class _Made:
         if self.row.children != row or not self._style.value:
             self.row.children = row
             room = 10 + sum(ROOM[0] + ROOM[1] * len(action.choice.label) for action in actions)
-            self._style.value = f"<style>{CSS}{_CSS}.mcp-live {{ --mcp-room: {room}px }}</style>"
+            self._style.value = f"<style>{CSS}{_CSS}{ENDED}.mcp-live {{ --mcp-room: {room}px }}</style>"
         card = parts[0] if parts and isinstance(parts[0], Card) else None
         self._frame_as(card)
         # What somebody has unfolded stays so: only what changes is written anew.

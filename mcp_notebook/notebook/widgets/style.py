@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...render.html import Html
-from ...render.style import CSS, one_line
+from ...render.style import CSS, ROOT, one_line
 
 _SOURCE = """
 .mcp-form, .mcp-form .widget-box { margin: 0; overflow: visible }
@@ -84,5 +84,6 @@ _SOURCE = """
 .mcp-form .mcp-json { height: auto; margin: 6px 0 0; width: 100% }
 """
 
-FORM = Html(f"<style>{CSS}{one_line(_SOURCE)}</style>")
+# A form stands in cards with rules of their own for what is in them; this one wins, whichever comes later on the page.
+FORM = Html(f"<style>{CSS}{one_line(_SOURCE).replace('.mcp-form', f'.{ROOT}.mcp-form')}</style>")
 """The rules, as an element."""

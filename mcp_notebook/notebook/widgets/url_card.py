@@ -21,7 +21,10 @@ from ..prompter import around_host
 from .card import Card, button, decide, give_up, made_visible
 
 Action = Literal["accept", "decline", "cancel"]
-_ALLOW = Choice("Show the link", "Then a click on the link opens the page in a new tab of your browser")
+_ALLOW = Choice(
+    "Agree and show the link",
+    "The server learns that you agree; a click on the link then opens the page in a new tab of your browser",
+)
 _DECLINE = Choice("Decline", "The server learns that you do not want to", "primary")
 _CANCEL = Choice("Not now", "The server learns that you did not decide")
 _DONE = Choice(

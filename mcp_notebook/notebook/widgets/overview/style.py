@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....render.html import Html
 from ....render.style import CSS, one_line
-from ..card import BUTTONS
+from ..card import BUTTONS, ENDED
 
 _SOURCE = """
 .mcp-overview { container: mcp / inline-size }
@@ -97,5 +97,5 @@ _SOURCE = """
 """
 
 _BUTTONS = BUTTONS.format(where=".mcp-overview :is(.mcp-grid, .mcp-tools)")
-STYLE = Html(f"<style>{CSS}{one_line(_SOURCE)}{one_line(_BUTTONS)}</style>")
+STYLE = Html(f"<style>{CSS}{one_line(_SOURCE)}{one_line(_BUTTONS)}{one_line(ENDED)}</style>")
 """The rules, as an element."""
