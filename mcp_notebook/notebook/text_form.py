@@ -85,11 +85,19 @@ class TextForm:
         ask: reads a line.
         say: shows lines.
         values: what is given already.
+        tool: the tool whose arguments these are, where nobody asks for them but the person.
     """
 
     def __init__(
-        self, server: str, params: ElicitParams, ask: Ask, say: Say, values: Mapping[str, Any] | None = None
+        self,
+        server: str,
+        params: ElicitParams,
+        ask: Ask,
+        say: Say,
+        values: Mapping[str, Any] | None = None,
+        tool: str = "",
     ) -> None:
+        self._tool = line(tool)
         self._given = dict(values or {})
         self._server = line(server)
         self._message = params.message
@@ -106,15 +114,25 @@ class TextForm:
             while len(self._form.fields) != 1 and self._wants_to_edit(values):
                 values = self._filled(values)
         except _Left as left:
-            self._say("  Declined." if left.action == "decline" else "  Cancelled.")
+            done = "Nothing was called." if self._tool else "Declined." if left.action == "decline" else "Cancelled."
+            self._say(f"  {done}")
             return ElicitResult(action=left.action)
-        self._say(f"  Sent to {self._server}.")
+        if not self._tool:
+            self._say(f"  Sent to {self._server}.")
         return ElicitResult(action="accept", content=values)
 
     def _introduce(self) -> None:
-        self._say(f"● {self._server} asks:\n{_foreign(self._message)}")
+        if self._tool:
+            self._say(f"● arguments of {self._tool} on {self._server}")
+            if self._message:
+                self._say(_foreign(self._message))
+        else:
+            self._say(f"● {self._server} asks:\n{_foreign(self._message)}")
         if self._form.fields:
             self._say("  Enter alone takes the value in [brackets], or leaves out what is optional.")
+        if self._tool:
+            self._say("  !cancel ends this, and nothing is called.")
+            return
         self._say(f"  !decline or !cancel ends this. Give no passwords or keys: {self._server} sees what you write.")
 
     def _filled(self, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -150,7 +168,7 @@ class TextForm:
     def _describe(self, field: Field) -> None:
         about = "required" if field.required else "optional"
         choices = (field.choices if field.type != "boolean" else None) or ()
-        expected = "any of these, separated by commas" if field.many else "one of these"
+        expected = f"{_how_many(field)} of these, separated by commas" if field.many else "one of these"
         lines = [f"\n{line(field.title)} ({about}): {expected if choices else line(field.expected)}"]
         if field.description:
             lines.append(_foreign(field.description))
@@ -169,13 +187,16 @@ class TextForm:
         for field in self._form.fields:
             self._say(f"  {line(field.title)}: {line(field.show(values.get(field.name, NOTHING)))}")
         edit = "[e]dit, " if self._form.fields else ""
+        send, decline = (f"[r]un {self._tool}", "") if self._tool else (f"[s]end to {self._server}", "[d]ecline, ")
         while True:
-            match self._read(f"[s]end to {self._server}, {edit}[d]ecline, [c]ancel: ").strip().lower():
-                case "s" | "send":
+            match self._read(f"{send}, {edit}{decline}[c]ancel: ").strip().lower():
+                case "r" | "run" if self._tool:
+                    return False
+                case "s" | "send" if not self._tool:
                     return False
                 case "e" | "edit" if self._form.fields:
                     return True
-                case "d" | "decline":
+                case "d" | "decline" if not self._tool:
                     raise _Left("decline")
                 case "c" | "cancel":
                     raise _Left("cancel")
@@ -191,6 +212,14 @@ class TextForm:
             case "!skip":
                 return "!skip"
         return text
+
+
+def _how_many(field: Field) -> str:
+    """How many of its choices fit: "1 to 3"."""
+    least, most = field.least, field.most
+    if most is None:
+        return f"at least {least}" if least else "any"
+    return f"{most}" if least == most else f"{least} to {most}" if least else f"at most {most}"
 
 
 def _foreign(text: str) -> str:

@@ -33,6 +33,35 @@ def test_who_asks_and_what_is_shown() -> None:
     assert "name (optional): text\n  │ as in the passport\nname: Ada\n  Sent to travel.\n" in screen
 
 
+def test_a_form_for_arguments_says_that_it_runs_a_tool_and_not_that_anybody_asks() -> None:
+    for typed, action, told in (("r", "accept", ""), ("c", "cancel", "  Nothing was called.\n")):
+        typist = Typist(["3", "", "d", typed])  # nobody asks, so there is nothing to decline
+        params = question("", passengers=PASSENGERS, cabin=CABIN)
+        result = TextForm("travel", params, typist.ask, typist.say, {}, "book").run()
+        assert result.action == action
+        assert typist.screen.startswith("● arguments of book on travel\n  Enter alone takes")
+        assert "  !cancel ends this, and nothing is called.\n" in typist.screen
+        assert typist.screen.endswith(f"[r]un book, [e]dit, [c]ancel: {typed}\n{told}")
+        assert "asks" not in typist.screen
+        assert "ecline" not in typist.screen
+
+
+@pytest.mark.parametrize(
+    ("bounds", "said"),
+    [
+        ({}, "any of these"),
+        ({"minItems": 1}, "at least 1 of these"),
+        ({"maxItems": 3}, "at most 3 of these"),
+        ({"minItems": 1, "maxItems": 3}, "1 to 3 of these"),
+        ({"minItems": 2, "maxItems": 2}, "2 of these"),
+    ],
+)
+def test_of_several_choices_is_said_how_many_fit(bounds: dict[str, int], said: str) -> None:
+    seats = {"type": "array", "items": {"enum": ["window", "aisle", "exit"]}, **bounds}
+    _, screen = filled(question(seats=seats), "window, aisle")
+    assert f"seats (optional): {said}, separated by commas\n" in screen
+
+
 def test_a_single_field_is_sent_at_once() -> None:
     assert content(question(passengers=PASSENGERS), "3") == {"passengers": 3}
 

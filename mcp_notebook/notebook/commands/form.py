@@ -71,10 +71,9 @@ def _with_widgets(workspace: Workspace, call: ToolCall, form: Form, notes: list[
 def _ask(invocation: Invocation, call: ToolCall, notes: list[Part]) -> Reply:
     workspace, tool = invocation.workspace, call.found.item
     schema = tool.input_schema if isinstance(tool.input_schema, dict) else {}
-    message = "\n".join([f"Arguments of {tool.name}", *(note.text for note in notes if isinstance(note, Text))])
-    result = TextForm(
-        call.found.member.name, ElicitParams(message=message, requested_schema=schema), input, print, call.arguments
-    ).run()
+    message = "\n".join(note.text for note in notes if isinstance(note, Text))
+    asked = ElicitParams(message=message, requested_schema=schema)
+    result = TextForm(call.found.member.name, asked, input, print, call.arguments, tool.name).run()
     if result.content is None:
         return Reply()
     handle = call.filled_in(result.content).begin(workspace)
