@@ -93,7 +93,11 @@ def test_a_name_may_be_followed_by_attributes_and_what_is_none_is_text(demo: Cel
 
 
 def test_what_is_served_can_be_connected_to_as_it_is(demo: Cells) -> None:
-    demo.run("serving = %mcp serve demo")
+    shown = demo.run("serving = %mcp serve demo").text
+    url, token = demo["serving"].url, demo["serving"].token
+    assert f"demo is served at {url}. To connect: %mcp connect NAME {url} --token-env VARIABLE, with .token" in shown
+    assert token not in shown
+    assert len(shown.splitlines()) == 1
     demo.run("%mcp connect web $serving")
     demo.run("x = %mcp call web.add a=1")
     assert demo["x"].data == 3
