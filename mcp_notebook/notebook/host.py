@@ -273,14 +273,24 @@ def asking_in(runtime: Runtime, place: Place | None, call: CallHandle) -> Iterat
     if place is None or not isinstance(host, NotebookHost):
         yield
         return
-    places = host.places.setdefault(call.id, [])
-    places.append(place)
-    for other in places[:-1]:
-        other.withdraw()
+    _come_first(host, call, place)
     try:
         yield
     finally:
         _leave(host, call.id, place)
+
+
+def _come_first(host: NotebookHost, call: CallHandle, place: Place) -> None:
+    places = [other for other in host.places.get(call.id, ()) if other is not place]
+    host.places[call.id] = [*places, place]
+    for other in places:
+        other.withdraw()
+
+
+def ask_here_instead(runtime: Runtime, call: CallHandle, place: Place) -> None:
+    """Have what a card of a call asks asked in another place, and what the call asks after it."""
+    if isinstance(host := runtime.host, NotebookHost):
+        _come_first(host, call, place)
 
 
 def ask_here(runtime: Runtime, question: OpenQuestion, place: Place) -> None:

@@ -182,6 +182,18 @@ def test_a_question_that_waits_is_answered_here(notebook: Notebook) -> None:
     notebook.run("print(b.result(15).text)").wait_for("booked Oslo")
 
 
+def test_a_question_whose_cell_was_deleted_is_answered_in_the_overview(lab: Notebook) -> None:
+    asking = lab.run("b = %mcp call --bg lab.book message='Where to?'")
+    asking.output.get_by_label("value", exact=True).wait_for()
+    lab.delete(asking)
+    cell = lab.run("%mcp").wait_for("needs your answer")
+    cell.button("Answer here").click()
+    place = cell.output.get_by_label("value", exact=True)
+    place.fill("Bergen")
+    place.press("Enter")
+    lab.run("print(b.result(15).text)").wait_for("booked Bergen")
+
+
 def test_a_question_goes_on_in_the_newer_overview(lab: Notebook) -> None:
     lab.run("b = client.begin_call('book', {'message': 'Where to?'})")
     older = lab.run("%mcp").wait_for("lab asks")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...client import CallHandle
+from ...protocol.calls import CallState
 from ...render.parts import Card, Part, Text
 from ..actions import Action, CallActions
 from ..call_view import progress_of, state_card
@@ -28,6 +29,7 @@ class Line:
         progress: how far it is.
         actions: what can be done with it.
         question: what it waits to be told, if nobody could be asked so far.
+        asked: the call, where a card of it asks something: that can be asked elsewhere instead.
     """
 
     key: str
@@ -35,6 +37,7 @@ class Line:
     progress: Part | None = None
     actions: Sequence[Action] = ()
     question: OpenQuestion | None = None
+    asked: CallHandle | None = None
 
 
 class UnderWay:
@@ -62,20 +65,25 @@ class UnderWay:
         self._seen = {call.id: self._seen.get(call.id) or (call, CallActions(call)) for call in calls[-SHOWN:]}
         asked = {one.call.id: one for one in open_questions(self._workspace) if one.call is not None}
         lines = [] if self._latest is None else [_ended(self._latest)]
-        lines += [_line(call, actions, asked.get(call.id)) for call, actions in self._seen.values()]
+        lines += [self._line(call, actions, asked.get(call.id)) for call, actions in self._seen.values()]
         alone = (one for one in open_questions(self._workspace) if one.call is None or one.call.id not in self._seen)
         return [*lines, *map(_question, alone)], more(calls)
 
+    def _line(self, call: CallHandle, actions: CallActions, question: OpenQuestion | None) -> Line:
+        progress = progress_of(call)
+        if call.is_left and not call.has_connection:
+            about = f"on {call.server} · from before this kernel: connect {call.server} to go on with it"
+            return Line(call.id, replace(state_card(call), about=about), progress)
+        card = state_card(call)
+        if question is not None:
+            card = replace(card, state="ask", title="needs your answer", about=question.about)
+        asked = call if question is None and self._has_card(call) else None
+        return Line(call.id, card, progress, tuple(actions()), question, asked)
 
-def _line(call: CallHandle, actions: CallActions, question: OpenQuestion | None) -> Line:
-    progress = progress_of(call)
-    if call.is_left and not call.has_connection:
-        about = f"on {call.server} · from before this kernel: connect {call.server} to go on with it"
-        return Line(call.id, replace(state_card(call), about=about), progress)
-    card = state_card(call)
-    if question is not None:
-        card = replace(card, state="ask", title="needs your answer", about=question.about)
-    return Line(call.id, card, progress, tuple(actions()), question)
+    def _has_card(self, call: CallHandle) -> bool:
+        host = self._workspace.runtime.host
+        asks = call.status is CallState.INPUT_REQUIRED
+        return asks and isinstance(host, NotebookHost) and call.id in host.places
 
 
 def _ended(call: CallHandle) -> Line:

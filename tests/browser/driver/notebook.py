@@ -81,6 +81,10 @@ class Notebook:
         )
         return self.cell(index)
 
+    def delete(self, cell: Cell) -> None:
+        """Delete a cell; those below it move up."""
+        self.page.evaluate(f"index => {PANEL}.content.model.sharedModel.deleteCell(index)", cell.index)
+
     def start(self, code: str) -> Cell:
         """Run code in a new cell, without waiting for anything."""
         return self.add(code).start()

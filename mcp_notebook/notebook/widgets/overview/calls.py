@@ -12,7 +12,7 @@ from ....render.html import Html, h
 from ....render.letters import excerpt
 from ....render.parts import Part
 from ...actions import Action, Choice
-from ...host import ask_here, no_longer_in
+from ...host import ask_here, ask_here_instead, no_longer_in
 from ...open_questions import OpenQuestion
 from ...overview.under_way import Line
 from ...runtime import Runtime
@@ -119,8 +119,8 @@ class _Shown:
     async def hold(self, widget: Any) -> None:
         widget.take_focus()
         self._question = None
-        self._offer()
         self._cards.append(widget)
+        self._offer()
         self._draw()
 
     def release(self, widget: Any, parts: Sequence[Part]) -> None:
@@ -137,9 +137,12 @@ class _Shown:
     def _ask(self) -> None:
         if self._question is not None:
             ask_here(self._runtime, self._question, self)
+        elif self._line is not None and self._line.asked is not None:
+            ask_here_instead(self._runtime, self._line.asked, self)
 
     def _offer(self) -> None:
-        asked = [self._answer] if self._question is not None else []
+        elsewhere = self._line is not None and self._line.asked is not None and not self._cards
+        asked = [self._answer] if self._question is not None or elsewhere else []
         row = (*asked, *(self._buttons[action] for action in (self._line.actions if self._line is not None else ())))
         if self._row.children != row:
             self._row.children = row
