@@ -5,9 +5,9 @@ from __future__ import annotations
 import mimetypes
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BeforeValidator, SerializerFunctionWrapHandler, ValidationError, model_serializer
 from pydantic_core import from_json
 
 from ..errors import InvalidResult, ToolError
@@ -47,6 +47,10 @@ class Listing(Shown, list[T]):
     """A list of what a server offers, shown as a table."""
 
 
+def _said(value: Any) -> Any:
+    return False if value is None else value
+
+
 class ToolResult(Shown, CallToolResult):
     """What a tool answered.
 
@@ -58,6 +62,22 @@ class ToolResult(Shown, CallToolResult):
         text: all text together.
         is_error: whether the tool says that it failed.
     """
+
+    is_error: Annotated[bool, BeforeValidator(_said)] = False  # pyright: ignore[reportIncompatibleVariableOverride]
+
+    @model_serializer(mode="wrap")
+    def _serialized(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return self._as_said(serialize(self))
+
+    def shallow(self) -> dict[str, Any]:
+        return self._as_said(super().shallow())
+
+    def _as_said(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """Without what the server did not say: a result that is passed on is as it came."""
+        if "is_error" not in self.model_fields_set:
+            fields.pop("isError", None)
+            fields.pop("is_error", None)
+        return fields
 
     @property
     def structured(self) -> Any:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic_core import to_json
 
 from mcp_notebook import PromptResult, ReadResult, ToolError, ToolResult, connect
 from mcp_notebook.client.results import Listing
@@ -197,6 +199,16 @@ def test_results_show_themselves_as_html_and_as_text() -> None:
 
 def test_a_repr_is_short() -> None:
     assert len(repr(result(text("x" * 100_000)))) < 1000
+
+
+@pytest.mark.parametrize("said", [{}, {"isError": False}, {"isError": True}])
+def test_a_good_result_is_no_error_and_is_passed_on_as_it_came(said: dict[str, bool]) -> None:
+    given = result(text("3"), **said)
+    assert given.is_error is said.get("isError", False)
+    came = {"content": [{"type": "text", "text": "3"}], **said}
+    assert given.wire() == json.loads(to_json(given, exclude_none=True)) == came
+    assert {name: value for name, value in given.shallow().items() if name != "content"} == said
+    assert result(text("3"), isError=None).is_error is False
 
 
 @pytest.mark.anyio

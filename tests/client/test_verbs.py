@@ -42,7 +42,7 @@ async def test_call_tool() -> None:
     )
     assert params == {"name": "add", "arguments": {"a": 1}}
     assert result.text == "3"
-    assert result.is_error is None
+    assert result.is_error is False
 
 
 async def test_call_tool_without_arguments_sends_an_empty_object() -> None:
