@@ -3,7 +3,7 @@
 What differs from a shell: `{expression}` and `$name` stand for Python values (outside of single quotes); after `key=`
 a JSON or Python list or dict is one word with its blanks and quotes, and so is an object or dict alone; after `key:=`
 stands JSON; a backslash is one unless it stands before something that has a meaning here, so that Windows paths need no
-care.
+care; a comment begins with a `#` that stands alone.
 """
 
 from __future__ import annotations
@@ -85,8 +85,11 @@ class _Scanner:
         self.partial = partial
 
     def words(self) -> Iterator[Word]:
-        while self._skip_blanks():
+        while self._skip_blanks() and (self.partial or not self._is_comment()):
             yield self._word()
+
+    def _is_comment(self) -> bool:
+        return self.line[self.at] == "#" and self._ends_word(self.at + 1)
 
     def _skip_blanks(self) -> bool:
         while self.at < len(self.line) and self.line[self.at].isspace():

@@ -59,6 +59,13 @@ def test_a_dict_or_a_json_object_holds_several_arguments(demo: Cells, given: str
     assert demo["x"].data == 5
 
 
+def test_a_line_may_end_with_a_comment(demo: Cells) -> None:
+    demo.run("serving = %mcp serve demo    # for other programs\nx = %mcp call add a=1  #")
+    assert demo["x"].data == 3
+    demo.run("y = %mcp call note text='# 1'\nz = %mcp call note text=#1")
+    assert (demo["y"].data, demo["z"].data) == ("# 1", "#1")
+
+
 def test_the_values_of_a_dict_are_shown_as_they_were_written(demo: Cells) -> None:
     demo.run("both = {'a': 1}\nh = %mcp call --bg add $both b=3\nh.result()")
     assert demo["h"].written == {"a": "$both['a']", "b": 3}
