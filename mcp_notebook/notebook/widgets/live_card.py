@@ -95,7 +95,7 @@ class LiveCard:
             elif self._ended is None:
                 made = self._made = _Made(self._actions.possible)  # not before it is needed: most calls are quick
                 made.show(whole, self._actions())
-                self._handle.display({**(made.box._repr_mimebundle_() or {}), **mimebundle(whole)}, raw=True)
+                self._handle.display(made.bundle(whole), raw=True)
         return True
 
     def finish(self, parts: Sequence[Part]) -> None:
@@ -117,6 +117,7 @@ class LiveCard:
                 self._handle.display(mimebundle(whole), raw=True)
         elif self._held:
             made.show(whole, ())
+            self._handle.update(made.bundle(whole), raw=True)  # where there are no widgets, it is over
         else:
             self._made = None
             self._handle.update(mimebundle(whole), raw=True)
@@ -149,6 +150,10 @@ class _Made:
         say(self._folded, _html(write_all(folds)))
         say(self.body, _html(_inside(replace(card, parts=[p for p in card.parts if p not in folds])) if card else []))
         say(self._below, _html(write_all(parts[1:] if card else parts)))
+
+    def bundle(self, parts: Sequence[Part]) -> dict[str, Any]:
+        """What is displayed: the widgets, and the parts where there are none."""
+        return {**(self.box._repr_mimebundle_() or {}), **mimebundle(list(parts))}
 
     def hold(self, widgets: Sequence[Widget]) -> None:
         self._holds.children = tuple(widgets)
