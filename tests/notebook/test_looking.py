@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from mcp_notebook.errors import ConnectError
+from mcp_notebook.notebook.overview import looking as looking_module
 from mcp_notebook.notebook.overview.looking import Looking
 
 from ..scripted import until
@@ -68,3 +69,54 @@ async def test_after_a_failure_it_can_be_tried_again() -> None:
     server.error = None
     await looking.reconnect("away")
     assert (server.attempts, server.done) == (2, 1)
+
+
+class Hesitant:
+    """A server that does not tell its lists at first."""
+
+    name = "hesitant"
+    connected = True
+
+    def __init__(self) -> None:
+        self.client = SimpleNamespace(session=self, ping=self.ping)
+        self.tells = False
+        self.asked = 0
+        self.lists: dict[str, list[Any]] = {}
+
+    async def ping(self) -> float:
+        return 0.001
+
+    def known(self, kind: str) -> list[Any] | None:
+        return self.lists.get(kind)
+
+    async def offered(self, kind: str) -> list[Any]:
+        self.asked += 1
+        if not self.tells:
+            raise ConnectError("not yet")
+        return self.lists.setdefault(kind, [])
+
+
+async def test_a_list_that_a_server_did_not_tell_is_asked_for_again_after_a_while(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    server = Hesitant()
+    workspace: Any = SimpleNamespace(connected=lambda: [server], get=lambda name: server)
+    looking = Looking(workspace)
+    looking.begin()
+    await looking.settled()
+    asked = server.asked
+    assert looking.unknown(["tools"]) == ["hesitant"]
+    server.tells = True
+    looking.begin()
+    await looking.settled()
+    assert server.asked == asked  # and not at once
+    monkeypatch.setattr(looking_module, "LATER", 0.0)
+    server.tells = False
+    looking = Looking(workspace)
+    looking.begin()
+    await looking.settled()
+    server.tells = True
+    looking.begin()
+    await looking.settled()
+    assert server.lists["tools"] == []
+    assert looking.unknown(["tools"]) == []

@@ -14,6 +14,8 @@ from .rows import UNKNOWN, UNTOLD, Row, row_of, said_count, said_latency
 
 AGAIN = 2.0
 """Seconds between two requests for a list that changes all the time."""
+LATER = 30.0
+"""Seconds after which a list is asked for once more that was not told, or not in good time."""
 
 
 @dataclass(slots=True)
@@ -61,7 +63,7 @@ class Looking:
                 continue
             for kind in KINDS:
                 self._of_kind(member, kind)  # made ready before anybody searches it
-                if member.known(kind) is None and kind not in known.failed and known.next.get(kind, 0) <= now:
+                if member.known(kind) is None and kind not in known.asking and known.next.get(kind, 0) <= now:
                     known.next[kind] = now + AGAIN
                     self._ask(known, kind, member.offered(kind))
             if "latency" not in known.next:
@@ -128,8 +130,10 @@ class Looking:
             try:
                 async with asyncio.timeout(COUNTING):
                     await asked
+                known.failed.discard(what)
             except (MCPError, TimeoutError):
                 known.failed.add(what)
+                known.next[what] = asyncio.get_running_loop().time() + LATER
             finally:
                 known.asking.pop(what, None)
                 self.version += 1
