@@ -45,6 +45,10 @@ CALLS = {
     "await": "print((await travel.call_tool('book')).content[0].text)",
 }
 all_ways = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
+NOTEBOOK_HAS_FOCUS = (
+    "document.activeElement.closest('.jp-Notebook')"
+    " && !document.activeElement.matches('input, select, textarea, button')"
+)
 SENT = "accept Flight(city='Oslo', seats=2, cabin='business')"
 
 
@@ -132,6 +136,10 @@ def test_a_call_in_the_background_asks_in_its_own_card_while_other_cells_run(not
 def test_a_form_calls_a_tool_asks_what_it_asks_and_shows_the_result_below(lab: Notebook) -> None:
     cell = lab.run("%mcp form travel.book message=Where")
     asked(cell, "message").fill("Where to?")
+    cell.output.locator(".mcp-asking[data-keys]").wait_for()
+    asked(cell, "message").press("Escape")
+    lab.page.wait_for_function(NOTEBOOK_HAS_FOCUS)
+    expect_value(asked(cell, "message"), "Where to?")
     cell.button("▸ as code").click()
     cell.wait_for("%mcp call travel.book message='Where to?'")
     asked(cell, "message").press("Enter")
@@ -248,6 +256,7 @@ def test_the_form_follows_the_theme_and_keeps_what_was_typed(lab: Notebook) -> N
 def test_letters_and_arrows_choose_from_a_list_and_leave_the_notebook_alone(lab: Notebook) -> None:
     cell = lab.start(CALLS["magic"])
     cabin = asked(cell, "cabin")
+    cell.output.locator(".mcp-asking[data-keys]").wait_for()
     cabin.focus()
     for key in ("ArrowDown", "m", "d", "d", "x"):  # which the notebook would take for its own commands
         lab.page.keyboard.press(key)
@@ -255,8 +264,7 @@ def test_letters_and_arrows_choose_from_a_list_and_leave_the_notebook_alone(lab:
     lab.page.keyboard.press("Shift+Tab")
     lab.page.keyboard.press("Escape")
     cell.wait_until_done()
-    focused = "document.activeElement.closest('.jp-Notebook') !== null"
-    lab.page.wait_for_function(focused)  # so that the notebook's own keys work again
+    lab.page.wait_for_function(NOTEBOOK_HAS_FOCUS)  # so that its own keys work again
 
 
 def test_a_restart_in_the_middle_leaves_a_notebook_that_works(lab: Notebook) -> None:

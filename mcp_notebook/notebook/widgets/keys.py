@@ -1,4 +1,4 @@
-"""The keys of a card: Escape leaves it, and Enter sends where a widget does not tell of it.
+"""The keys of a card: Escape leaves it, Enter sends where a widget does not tell of it, and the notebook has its own.
 
 ipywidgets tells of neither. So a card holds an output of a few lines of JavaScript, the only ones there are: they
 click on the card's own buttons. Where a front end does not run them, there are still the buttons.
@@ -16,16 +16,13 @@ CANCEL, SEND = "mcp-key-cancel", "mcp-key-send"
 """The classes of the buttons that the keys click on."""
 
 _SCRIPT = """
-(function begin(left) {
-  const card = element.closest('.mcp-asking');
-  if (!card) {  // it is put into the page a little later
-    if (left) setTimeout(begin, 50, left - 1);
-    return;
-  }
+const listen = card => {
   // Letters and arrows are for the list or box that has the focus, and not for the notebook's own keys.
-  card.addEventListener('focusin', event => {
-    if (event.target.matches('select, button, input[type=checkbox]')) event.target.dataset.lmSuppressShortcuts = 'true';
-  });
+  const keep = field => {
+    if (field.matches('select, button, input[type=checkbox]')) field.dataset.lmSuppressShortcuts = 'true';
+  };
+  card.addEventListener('focusin', event => keep(event.target));
+  if (card.contains(document.activeElement)) keep(document.activeElement);
   const notebook = card.closest('.jp-Notebook');
   const giveBack = left => {  // the focus, once the card that had it has gone
     if (card.isConnected) return left && setTimeout(giveBack, 100, left - 1);
@@ -43,15 +40,24 @@ _SCRIPT = """
       : event.key === 'Escape' && !searching ? '.CANCEL'
       : event.key === 'Enter' && picking ? '.SEND' : null;
     const found = button && [...card.querySelectorAll(button)].find(own);
+    if (!found && event.key === 'Escape' && !searching) notebook?.focus();  // what was typed stays
     if (!found) return;
     event.preventDefault();
     event.stopPropagation();
     found.click();
   }, true);
+};
+(function begin(left) {
+  const card = element.closest('.mcp-asking');
+  if (!card) {  // it is put into the page a little later
+    if (left) setTimeout(begin, 50, left - 1);
+    return;
+  }
+  if (card.dataset.keys !== 'on') listen(card);  // it may be put into the page more than once
   for (const row of card.querySelectorAll('[role=row]')) row.closest('.mcp-grid')?.setAttribute('role', 'table');
   card.dataset.keys = 'on';
   const around = card.parentElement.closest('.mcp-asking');
-  if (!around || !TOKEN || around.dataset.focused === TOKEN) return;  // it may be put into the page more than once
+  if (!around || !TOKEN || around.dataset.focused === TOKEN) return;
   around.dataset.focused = TOKEN;
   const writing = document.activeElement;
   if (!around.contains(writing) && writing?.matches('input, textarea, select, [contenteditable=true]')) return;
