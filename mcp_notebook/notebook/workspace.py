@@ -212,9 +212,10 @@ class Workspace:
     @property
     def calls(self) -> dict[str, CallHandle]:
         """The calls that were begun, by id, the newest last: the last ones of magics, and those of Python code that are
-        under way or that it still holds."""
+        under way."""
         with self._lock:
-            known = {**self._others, **self._calls}
+            under_way = {id: call for id, call in self._others.items() if not call.done() or call.can_resume}
+            known = {**under_way, **self._calls}
         return dict(sorted(known.items(), key=lambda item: item[1].started))
 
     def remember(self, call: CallHandle) -> None:

@@ -106,7 +106,7 @@ def test_what_a_call_says_at_work_is_text_then_and_afterwards(notebook: Notebook
     cell.screenshot("hostile-working")
     shown(notebook, "%mcp", says=f"{TEXTS} calls open")
     shown(notebook, "%mcp calls")
-    shown(notebook, "for name in calls():\n    %mcp status {name}")
+    shown(notebook, "for name in calls()[-len(texts):]:\n    %mcp status {name}")
     shown(notebook, "each('log $server')")
     shown(notebook, "each('call $server.release')")
     cell.wait_for("● an answer that makes no sense", PATIENCE)  # since it is text, too, and no JSON
