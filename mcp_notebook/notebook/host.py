@@ -273,31 +273,20 @@ def asking_in(runtime: Runtime, place: Place | None, call: CallHandle) -> Iterat
     if place is None or not isinstance(host, NotebookHost):
         yield
         return
-    _come_first(host, call, place)
+    ask_here(runtime, call, place)
     try:
         yield
     finally:
         _leave(host, call.id, place)
 
 
-def _come_first(host: NotebookHost, call: CallHandle, place: Place) -> None:
-    places = [other for other in host.places.get(call.id, ()) if other is not place]
-    host.places[call.id] = [*places, place]
-    for other in places:
-        other.withdraw()
-
-
-def ask_here_instead(runtime: Runtime, call: CallHandle, place: Place) -> None:
-    """Have what a card of a call asks asked in another place, and what the call asks after it."""
+def ask_here(runtime: Runtime, call: CallHandle, place: Place) -> None:
+    """Have what a call asks asked in a place, also what a card of it asks elsewhere."""
     if isinstance(host := runtime.host, NotebookHost):
-        _come_first(host, call, place)
-
-
-def ask_here(runtime: Runtime, question: OpenQuestion, place: Place) -> None:
-    """Have a question that waits asked in a place, and what its call asks after it. On the background loop."""
-    if question.call is not None and isinstance(host := runtime.host, NotebookHost):
-        host.places.setdefault(question.call.id, [place])
-    question.take(place)
+        places = [other for other in host.places.get(call.id, ()) if other is not place]
+        host.places[call.id] = [*places, place]
+        for other in places:
+            other.withdraw()
 
 
 def no_longer_in(runtime: Runtime, place: Place) -> None:

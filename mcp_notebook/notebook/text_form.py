@@ -168,7 +168,7 @@ class TextForm:
     def _describe(self, field: Field) -> None:
         about = "required" if field.required else "optional"
         choices = (field.choices if field.type != "boolean" else None) or ()
-        expected = f"{_how_many(field)} of these, separated by commas" if field.many else "one of these"
+        expected = f"{field.how_many or 'any'} of these, separated by commas" if field.many else "one of these"
         lines = [f"\n{line(field.title)} ({about}): {expected if choices else line(field.expected)}"]
         if field.description:
             lines.append(_foreign(field.description))
@@ -212,14 +212,6 @@ class TextForm:
             case "!skip":
                 return "!skip"
         return text
-
-
-def _how_many(field: Field) -> str:
-    """How many of its choices fit: "1 to 3"."""
-    least, most = field.least, field.most
-    if most is None:
-        return f"at least {least}" if least else "any"
-    return f"{most}" if least == most else f"{least} to {most}" if least else f"at most {most}"
 
 
 def _foreign(text: str) -> str:

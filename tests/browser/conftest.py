@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,3 +48,20 @@ def open_notebook(server: JupyterServer, browser: BrowserContext) -> Iterator[Ca
     yield open_notebook
     for notebook in opened:
         notebook.close()
+
+
+def once_for_each(open_notebook: Callable[..., Notebook], setup: str) -> Callable[[str], Notebook]:
+    """Opens a notebook of each kind once, such as "ipykernel7" or "ipykernel7 in Notebook 7", with its set-up run."""
+
+    @functools.cache
+    def first(kind: str) -> Notebook:
+        kernel, _, app = kind.partition(" in ")
+        notebook = open_notebook(kernel=kernel, app="notebook" if app else "lab")
+        notebook.run(setup).wait_for("ready")
+        return notebook
+
+    def opened(kind: str) -> Notebook:
+        first(kind).page.bring_to_front()  # browsers take their time over pages that nobody sees
+        return first(kind)
+
+    return opened

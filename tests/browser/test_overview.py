@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
 
-from .driver import App, Cell, Notebook
+from .conftest import once_for_each
+from .driver import Cell, Notebook
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
@@ -73,31 +73,19 @@ print("ready")
 
 
 @pytest.fixture(scope="module")
-def opened(open_notebook: Callable[..., Notebook]) -> Callable[[App], Notebook]:
-    """Opens a notebook in each front end once."""
-
-    @functools.cache
-    def first(app: App) -> Notebook:
-        notebook = open_notebook(app=app)
-        notebook.run(SETUP).wait_for("ready")
-        return notebook
-
-    def opened(app: App) -> Notebook:
-        first(app).page.bring_to_front()  # browsers take their time over pages that nobody sees
-        return first(app)
-
-    return opened
+def opened(open_notebook: Callable[..., Notebook]) -> Callable[[str], Notebook]:
+    return once_for_each(open_notebook, SETUP)
 
 
-@pytest.fixture(params=["lab", "notebook"])
-def notebook(request: pytest.FixtureRequest, opened: Callable[[App], Notebook]) -> Notebook:
+@pytest.fixture(params=["ipykernel7", "ipykernel7 in Notebook 7"])
+def notebook(request: pytest.FixtureRequest, opened: Callable[[str], Notebook]) -> Notebook:
     return opened(request.param)
 
 
 @pytest.fixture
-def lab(opened: Callable[[App], Notebook]) -> Notebook:
+def lab(opened: Callable[[str], Notebook]) -> Notebook:
     """JupyterLab, for what is the same everywhere."""
-    return opened("lab")
+    return opened("ipykernel7")
 
 
 def search(cell: Cell, text: str) -> Locator:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
 
+from .conftest import once_for_each
 from .driver import Cell, Notebook
 
 if TYPE_CHECKING:
@@ -54,20 +54,7 @@ SENT = "accept Flight(city='Oslo', seats=2, cabin='business')"
 
 @pytest.fixture(scope="module")
 def opened(open_notebook: Callable[..., Notebook]) -> Callable[[str], Notebook]:
-    """Opens a notebook of each kind once."""
-
-    @functools.cache
-    def first(kind: str) -> Notebook:
-        kernel, _, app = kind.partition(" in ")
-        notebook = open_notebook(kernel=kernel, app="notebook" if app else "lab")
-        notebook.run(SETUP).wait_for("ready")
-        return notebook
-
-    def opened(kind: str) -> Notebook:
-        first(kind).page.bring_to_front()  # browsers take their time over pages that nobody sees
-        return first(kind)
-
-    return opened
+    return once_for_each(open_notebook, SETUP)
 
 
 @pytest.fixture(params=["ipykernel7", "ipykernel6", "ipykernel7 in Notebook 7"])

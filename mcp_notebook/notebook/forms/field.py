@@ -152,6 +152,14 @@ class Field:
         most = self.schema.get("maxItems")
         return most if isinstance(most, int) else None
 
+    @property
+    def how_many(self) -> str:
+        """How many may be given, in words such as "1 to 3"; "" where it is any number."""
+        low, high = self.least, self.most
+        if low and high is not None:
+            return f"{low}" if low == high else f"{low} to {high}"
+        return f"at least {low}" if low else f"at most {high}" if high is not None else ""
+
     @cached_property
     def variants(self) -> list[Field]:
         """The variants of a union, each called by what tells it from the others."""

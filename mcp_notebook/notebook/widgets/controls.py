@@ -258,10 +258,7 @@ def chosen(entry: Leaf) -> list[Any]:
 
 def how_many(field: Field) -> str:
     """How many may be given, in words; "" where it is any number."""
-    low, high = field.least, field.most
-    if low and high is not None:
-        return f"{low} of them" if low == high else f"{low} to {high} of them"
-    return f"at least {low} of them" if low else f"at most {high} of them" if high is not None else ""
+    return f"{field.how_many} of them" if field.how_many else ""
 
 
 def search_box(control: Control[Leaf], act: Any) -> Combobox:

@@ -5,6 +5,25 @@ from __future__ import annotations
 from ...render.html import Html
 from ...render.style import CSS, ROOT, one_line
 
+INPUTS = """
+{where} {{
+  background-color: var(--jp-layout-color1, Field);
+  border: 1px solid var(--mcp-line);
+  border-radius: 4px;
+  box-sizing: border-box;
+  color: inherit;
+  font: inherit;
+  height: auto;
+  line-height: 1.45;
+  min-height: 0;
+  padding: 2px 6px;
+  width: 100%;
+}}
+"""
+"""The rule for fields in a place; it stands before the rules that change it."""
+_INPUTS = INPUTS.format(
+    where=".mcp-form input[type=text], .mcp-form input[type=date], .mcp-form select, .mcp-form textarea"
+)
 _SOURCE = """
 .mcp-form, .mcp-form .widget-box { margin: 0; overflow: visible }
 .mcp-form .mcp-all > *, .mcp-form .mcp-inside > * { margin-top: 6px }
@@ -29,19 +48,6 @@ _SOURCE = """
   width: auto;
 }
 .mcp-form .mcp-input > :not(.widget-label) { grid-column: 2 }
-.mcp-form input[type=text], .mcp-form input[type=date], .mcp-form select, .mcp-form textarea {
-  background-color: var(--jp-layout-color1, Field);
-  border: 1px solid var(--mcp-line);
-  border-radius: 4px;
-  box-sizing: border-box;
-  color: inherit;
-  font: inherit;
-  height: auto;
-  line-height: 1.45;
-  min-height: 0;
-  padding: 2px 6px;
-  width: 100%;
-}
 .mcp-form select { appearance: auto; background-image: none }
 .mcp-form .mcp-needed > .widget-label::after, .mcp-form .mcp-label.mcp-needed .widget-html-content > div::after {
   color: var(--jp-error-color1, #d73a49);
@@ -85,5 +91,5 @@ _SOURCE = """
 """
 
 # A form stands in cards with rules of their own for what is in them; this one wins, whichever comes later on the page.
-FORM = Html(f"<style>{CSS}{one_line(_SOURCE).replace('.mcp-form', f'.{ROOT}.mcp-form')}</style>")
+FORM = Html(f"<style>{CSS}{one_line(_INPUTS + _SOURCE).replace('.mcp-form', f'.{ROOT}.mcp-form')}</style>")
 """The rules, as an element."""

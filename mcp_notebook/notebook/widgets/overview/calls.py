@@ -12,7 +12,7 @@ from ....render.html import Html, h
 from ....render.letters import excerpt
 from ....render.parts import Part
 from ...actions import Action, Choice
-from ...host import ask_here, ask_here_instead, no_longer_in
+from ...host import ask_here, no_longer_in
 from ...open_questions import OpenQuestion
 from ...overview.under_way import Line
 from ...runtime import Runtime
@@ -135,10 +135,12 @@ class _Shown:
     # Within
 
     def _ask(self) -> None:
-        if self._question is not None:
-            ask_here(self._runtime, self._question, self)
-        elif self._line is not None and self._line.asked is not None:
-            ask_here_instead(self._runtime, self._line.asked, self)
+        question = self._question
+        call = question.call if question is not None else self._line.asked if self._line is not None else None
+        if call is not None:
+            ask_here(self._runtime, call, self)
+        if question is not None:
+            question.take(self)
 
     def _offer(self) -> None:
         elsewhere = self._line is not None and self._line.asked is not None and not self._cards

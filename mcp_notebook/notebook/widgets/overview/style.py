@@ -5,6 +5,7 @@ from __future__ import annotations
 from ....render.html import Html
 from ....render.style import CSS, one_line
 from ..card import BUTTONS, ENDED
+from ..style import INPUTS
 
 _SOURCE = """
 .mcp-overview { container: mcp / inline-size }
@@ -23,19 +24,6 @@ _SOURCE = """
 .mcp-overview .mcp-tools .widget-label { clip-path: inset(50%); height: 1px; position: absolute; width: 1px }
 .mcp-overview .mcp-search.widget-text { flex: 0 1 250px; width: 250px }
 .mcp-overview .mcp-kind.widget-dropdown { flex: none; width: auto }
-.mcp-overview .mcp-tools input[type=text], .mcp-overview .mcp-tools select {
-  background-color: var(--jp-layout-color1, Field);
-  border: 1px solid var(--mcp-line);
-  border-radius: 4px;
-  box-sizing: border-box;
-  color: inherit;
-  font: inherit;
-  height: auto;
-  line-height: 1.45;
-  min-height: 0;
-  padding: 2px 6px;
-  width: 100%;
-}
 .mcp-overview .mcp-tools input::placeholder { color: var(--mcp-dim) }
 .mcp-overview .mcp-tools select { appearance: auto; background-image: none; padding: 2px }
 .mcp-overview .mcp-tools :is(input, select):focus { border-color: var(--jp-brand-color1, Highlight); outline: none }
@@ -96,6 +84,7 @@ _SOURCE = """
 }
 """
 
+_INPUTS = INPUTS.format(where=".mcp-overview .mcp-tools input[type=text], .mcp-overview .mcp-tools select")
 _BUTTONS = BUTTONS.format(where=".mcp-overview :is(.mcp-grid, .mcp-tools)")
-STYLE = Html(f"<style>{CSS}{one_line(_SOURCE)}{one_line(_BUTTONS)}{one_line(ENDED)}</style>")
+STYLE = Html(f"<style>{CSS}{one_line(_INPUTS + _SOURCE)}{one_line(_BUTTONS)}{one_line(ENDED)}</style>")
 """The rules, as an element."""
